@@ -1,10 +1,12 @@
 """How fast, how much memory: one module per question, answers as ratios against a named baseline in the same run.
 
-``python -m benchmarks`` measures everything, prints it, and writes ``results/<question>.json`` and docs/benchmarks.md.
-``python -m benchmarks table`` measures one question, ``python -m benchmarks --write-docs`` only writes the page. The
-page's pictures are drawn where matplotlib is installed (``pip install -e ".[docs]"``).
+``python -m benchmarks`` measures everything, prints it, and writes ``results/<question>.json`` and
+docs/benchmarks.md. ``python -m benchmarks table`` measures one question, ``python -m benchmarks
+--write-docs`` only writes the page. The page's pictures are drawn where matplotlib is installed
+(``pip install -e ".[docs]"``).
 
-To ask a new question, write a module with a ``TITLE``, a ``METHOD`` and a function ``measure()`` that returns a list of
-Figures, Tables and Pictures, and name it in ``QUESTIONS`` of ``__main__``. A question that cannot be asked here, for
-want of data or of an optional package, raises NotMeasuredError; the results kept from elsewhere then stay.
+To ask a new question, write a module with a ``TITLE``, a ``METHOD`` and a function ``measure()``
+that returns a list of Figures, Tables and Pictures, and name it in ``QUESTIONS`` of ``__main__``. A
+question that cannot be asked here, for want of data or of an optional package, raises
+NotMeasuredError; the results kept from elsewhere then stay.
 """

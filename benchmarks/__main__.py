@@ -72,12 +72,19 @@ PICTURES = PAGE.parent / "figures"
 
 def main() -> None:
     """Measure the questions asked for, and write results and page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed and memory of labelsure.")
-    parser.add_argument(
-        "questions", nargs="*", metavar="question", help=f"{', '.join(QUESTIONS)}; without any, all of them"
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Speed and memory of labelsure."
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help=f"only write {PAGE.name} and its pictures from the results kept"
+        "questions",
+        nargs="*",
+        metavar="question",
+        help=f"{', '.join(QUESTIONS)}; without any, all of them",
+    )
+    parser.add_argument(
+        "--write-docs",
+        action="store_true",
+        help=f"only write {PAGE.name} and its pictures from the results kept",
     )
     parser.add_argument(
         "--only",
@@ -90,9 +97,14 @@ def main() -> None:
     question = QUESTIONS.get(options.questions[0]) if len(options.questions) == 1 else None
     parts = getattr(question, "PARTS", getattr(question, "CASES", ()))
     if options.only and set(options.only) - set(parts):
-        parser.error(f"--only chooses parts of one question: {', '.join(parts) or 'paths, questions, probabilities'}")
+        parser.error(
+            f"--only chooses parts of one question:"
+            f" {', '.join(parts) or 'paths, questions, probabilities'}"
+        )
     if unknown := set(options.questions) - set(QUESTIONS):
-        parser.error(f"unknown question {', '.join(sorted(unknown))}; there are {', '.join(QUESTIONS)}")
+        parser.error(
+            f"unknown question {', '.join(sorted(unknown))}; there are {', '.join(QUESTIONS)}"
+        )
     if not options.write_docs:
         _measure(options.questions or list(QUESTIONS), options.only, options.n_jobs)
     PAGE.write_text(page(), encoding="utf-8")
@@ -130,11 +142,23 @@ def join(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for one in (one for document in documents for one in document["tables"]):
         before = tables.get(one["caption"], {"rows": []})["rows"]
         tables[one["caption"]] = {**one, "rows": [*before, *one["rows"]]}
-    several = {name: [one for document in documents for one in document[name]] for name in ("figures", "pictures")}
+    several = {
+        name: [one for document in documents for one in document[name]]
+        for name in ("figures", "pictures")
+    }
     machines = [document["machine"] for document in documents]
-    machine = {key: _each(one[key] for one in machines if key in one) for key in dict.fromkeys(chain(*machines))}
+    machine = {
+        key: _each(one[key] for one in machines if key in one)
+        for key in dict.fromkeys(chain(*machines))
+    }
     date = _each(document["date"] for document in documents)
-    return {**documents[-1], **several, "tables": list(tables.values()), "date": date, "machine": machine}
+    return {
+        **documents[-1],
+        **several,
+        "tables": list(tables.values()),
+        "date": date,
+        "machine": machine,
+    }
 
 
 def _each(texts: Iterable[str]) -> str:
@@ -155,19 +179,33 @@ def _measure(names: list[str], only: Sequence[str] | None = None, n_jobs: int = 
         print(f"\n{name}: {question.__doc__}", flush=True)
         by_case = hasattr(question, "CASES")  # these are measured together, and kept in one file
         for part in (None,) if by_case else only or _parts(question):
-            given = {"only": only, "n_jobs": n_jobs} if by_case else {} if part is None else {"part": part}
+            given = (
+                {"only": only, "n_jobs": n_jobs}
+                if by_case
+                else {}
+                if part is None
+                else {"part": part}
+            )
             try:
                 answers = question.measure(**given)
             except NotMeasuredError as reason:
                 print(f"  not measured, the results kept stay: {reason}", flush=True)
                 continue
-            print(as_lines([answer for answer in answers if isinstance(answer, Figure)]), flush=True)
-            document = _document(question, answers, machine | describe_packages(getattr(question, "PACKAGES", ())))
+            print(
+                as_lines([answer for answer in answers if isinstance(answer, Figure)]), flush=True
+            )
+            document = _document(
+                question, answers, machine | describe_packages(getattr(question, "PACKAGES", ()))
+            )
             _result_path(name, part).parent.mkdir(exist_ok=True)
-            _result_path(name, part).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            _result_path(name, part).write_text(
+                json.dumps(document, indent=1) + "\n", encoding="utf-8"
+            )
 
 
-def _document(question: Any, answers: list[Figure | Table | Picture], machine: dict[str, str]) -> dict[str, Any]:
+def _document(
+    question: Any, answers: list[Figure | Table | Picture], machine: dict[str, str]
+) -> dict[str, Any]:
     return {
         "title": question.TITLE,
         "method": question.METHOD,

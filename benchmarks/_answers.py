@@ -84,7 +84,8 @@ def shown(cell: Cell) -> str:
 def table_lines(table: Table) -> list[str]:
     """Return a table as lines of Markdown; columns of numbers flush right."""
     aligned = [
-        "---" if all(isinstance(row[c], str) for row in table.rows) else "---:" for c in range(len(table.columns))
+        "---" if all(isinstance(row[c], str) for row in table.rows) else "---:"
+        for c in range(len(table.columns))
     ]
     rows = [table.columns, aligned, *([shown(cell) for cell in row] for row in table.rows)]
     return [f"| {' | '.join(row)} |" for row in rows]

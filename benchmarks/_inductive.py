@@ -50,5 +50,9 @@ def inductive_yeast() -> InductiveTask:
 def calibrated(task: InductiveTask) -> OutputsPredictor:
     """Return labelsure's predictor: squared errors, all labelsets candidates, on one thread."""
     return calibrate_outputs(
-        task.calibration_outputs, task.calibration_labels, measure=PowerMeasure(d=2), empty="allow", n_jobs=1
+        task.calibration_outputs,
+        task.calibration_labels,
+        measure=PowerMeasure(d=2),
+        empty="allow",
+        n_jobs=1,
     )

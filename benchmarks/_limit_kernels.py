@@ -20,10 +20,13 @@ def look_up(positions: Array, buckets: Array, repeats: int) -> int:
 
 
 @kernel
-def add_and_look_up(sums: Array, offset: int, shift: int, buckets: Array, row: Array, repeats: int) -> None:
+def add_and_look_up(
+    sums: Array, offset: int, shift: int, buckets: Array, row: Array, repeats: int
+) -> None:
     """Add what ``buckets`` holds for each score to ``row``: an addition, a shift, a look-up, an addition.
 
-    Scores must fall into the buckets: the table's own loop tests for that, and for buckets with calibration scores.
+    Scores must fall into the buckets: the table's own loop tests for that, and for buckets with
+    calibration scores.
     """
     bits = np.uint64(shift)
     for _ in range(repeats):

@@ -46,14 +46,18 @@ def logistic_outputs(name: str) -> Outputs:
     splits = list(KFold(N_FOLDS, shuffle=True, random_state=0).split(data.X_train))
     X, n_labels = data.X_test[:N_OBJECTS], data.Y_train.shape[1]
     parts = Parallel(n_jobs=-1)(
-        delayed(_fit_and_say)(data.X_train[train], data.Y_train[train], [data.X_train[held_out], X], n_labels)
+        delayed(_fit_and_say)(
+            data.X_train[train], data.Y_train[train], [data.X_train[held_out], X], n_labels
+        )
         for train, held_out in splits
     )
     fold_of = np.empty(len(data.Y_train), dtype=np.int64)
     calibration = np.empty(data.Y_train.shape)
     for k, ((_, held_out), (own, _)) in enumerate(zip(splits, parts, strict=True)):
         fold_of[held_out], calibration[held_out] = k, own
-    return Outputs(fold_of, calibration, data.Y_train.astype(np.int8), np.stack([new for _, new in parts]))
+    return Outputs(
+        fold_of, calibration, data.Y_train.astype(np.int8), np.stack([new for _, new in parts])
+    )
 
 
 def _fit_and_say(X: Array, Y: Array, objects: list[Array], n_labels: int) -> list[Array]:

@@ -38,5 +38,10 @@ def make_up(n_labels: int, n_examples: int, n_objects: int) -> MadeUp:
     Y = (rng.random(logits.shape) < expit(logits)).astype(np.int8)
     fold_of = rng.integers(N_FOLDS, size=n_examples)
     said = logits[:n_examples] + rng.normal(scale=0.3, size=(n_examples, n_labels))
-    new = np.stack([logits[n_examples:] + rng.normal(scale=0.3, size=(n_objects, n_labels)) for _ in range(N_FOLDS)])
+    new = np.stack(
+        [
+            logits[n_examples:] + rng.normal(scale=0.3, size=(n_objects, n_labels))
+            for _ in range(N_FOLDS)
+        ]
+    )
     return MadeUp(fold_of, expit(said), Y[:n_examples], expit(new), Y[n_examples:])

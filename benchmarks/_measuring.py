@@ -14,11 +14,15 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def fastest(
-    functions: Mapping[str, Callable[[], Any]], *, repeats: int, clock: Callable[[], float] = time.perf_counter
+    functions: Mapping[str, Callable[[], Any]],
+    *,
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Return the least seconds of each function, called in turn, so that a slow minute is slow for all of them.
 
-    With ``time.process_time`` for a clock these are seconds of the processor, which others' work disturbs less.
+    With ``time.process_time`` for a clock these are seconds of the processor, which others' work
+    disturbs less.
     """
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
@@ -38,10 +42,13 @@ def in_new_process(function: Callable[..., Any], *arguments: Any) -> Any:
 def peak_growth(function: Callable[[], Any]) -> tuple[Any, int]:
     """Return the function's result, and by how many bytes the process's resident memory grew at its highest.
 
-    Linux tells the peak since it was last reset; other systems only tell the peak since the process began.
+    Linux tells the peak since it was last reset; other systems only tell the peak since the process
+    began.
     """
     if not CLEAR.exists():
-        raise RuntimeError("Peak memory is measured with /proc/self/clear_refs, which only Linux has.")
+        raise RuntimeError(
+            "Peak memory is measured with /proc/self/clear_refs, which only Linux has."
+        )
     _give_back()
     CLEAR.write_text("5")
     before = _status("VmRSS")

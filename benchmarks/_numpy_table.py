@@ -20,7 +20,8 @@ def p_value_table(folds: Sequence[Fold], labelsets: Array, n_chunk: int) -> Arra
     labelsets : array of shape (m, q)
         The columns of the table.
     n_chunk : int
-        Objects at a time: all of them, or few enough for the scores to stay in the processor's cache.
+        Objects at a time: all of them, or few enough for the scores to stay in the processor's
+        cache.
     """
     n_objects = folds[0].energy.n_objects
     transposed = labelsets.T.astype(np.float64)
@@ -31,8 +32,9 @@ def p_value_table(folds: Sequence[Fold], labelsets: Array, n_chunk: int) -> Arra
         chunk = slice(start, start + n_chunk)
         counts = np.zeros(table[chunk].shape, dtype=np.int64)
         for fold, pair_score in zip(folds, pairs, strict=True):
-            # Sums of whole numbers below 2^53 are exact in float64, and only there has numpy a fast matrix product.
-            # Searching integers is faster than searching floats, also with the conversion.
+            # Sums of whole numbers below 2^53 are exact in float64, and only there has numpy a fast
+            # matrix product. Searching integers is faster than searching floats, also with the
+            # conversion.
             scores = (fold.energy.unary[chunk].astype(np.float64) @ transposed).astype(np.int64)
             scores += fold.energy.constant[chunk, None]
             if pair_score is not None:

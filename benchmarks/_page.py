@@ -32,8 +32,12 @@ def _machines(results: Sequence[dict[str, Any]]) -> str:
         machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
         titles.setdefault(machine, []).append(result["title"])
     usual = max(titles, key=lambda machine: len(titles[machine]), default="")
-    lines = [f"- {'; '.join(titles[machine])}: {machine}." for machine in titles if machine != usual]
-    return "\n".join(["## The machine", "", f"{usual}.", "", *(["But for:", "", *lines, ""] if lines else [])])
+    lines = [
+        f"- {'; '.join(titles[machine])}: {machine}." for machine in titles if machine != usual
+    ]
+    return "\n".join(
+        ["## The machine", "", f"{usual}.", "", *(["But for:", "", *lines, ""] if lines else [])]
+    )
 
 
 def _section(result: dict[str, Any]) -> str:
@@ -60,4 +64,7 @@ def _table(table: Table) -> list[str]:
 
 
 def _picture(picture: Picture) -> list[str]:
-    return [f"![{picture.title}: {picture.y_label} by {picture.x_label}](figures/{picture.name}.png)", ""]
+    return [
+        f"![{picture.title}: {picture.y_label} by {picture.x_label}](figures/{picture.name}.png)",
+        "",
+    ]

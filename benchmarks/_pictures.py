@@ -21,11 +21,18 @@ def draw(pictures: Iterable[Picture], folder: Path) -> list[Path]:
         figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
         for marker, (name, values) in zip(cycle(MARKERS), picture.curves.items(), strict=False):
             axes.plot(picture.x, values, marker=marker, markersize=4, linewidth=1.2, label=name)
-        axes.set(xscale=picture.scale, yscale=picture.scale, xlabel=picture.x_label, ylabel=picture.y_label)
+        axes.set(
+            xscale=picture.scale,
+            yscale=picture.scale,
+            xlabel=picture.x_label,
+            ylabel=picture.y_label,
+        )
         axes.set_title(picture.title, fontsize=10, loc="left")
         axes.grid(alpha=0.3, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.02, 0.5))  # beside the lines
+        axes.legend(
+            frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.02, 0.5)
+        )  # beside the lines
         paths.append(folder / f"{picture.name}.png")
         figure.savefig(paths[-1], dpi=110, metadata={"Software": None})
         plt.close(figure)

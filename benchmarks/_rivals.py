@@ -48,7 +48,9 @@ class CrepesTable:
         self.fold: Fold = calibrated(task).calibrator.meet(0, task.test_outputs)
         self.classifier = ConformalClassifier().fit(self.fold.calibration)
         energy = self.fold.energy
-        self.scores = energy.constant[:, None] + energy.unary @ all_labelsets(task).T.astype(np.int64)
+        self.scores = energy.constant[:, None] + energy.unary @ all_labelsets(task).T.astype(
+            np.int64
+        )
 
     def __call__(self) -> Array:
         """Return the p-values, not smoothed."""
@@ -74,7 +76,9 @@ class MulaconfTable:
         torch.set_num_threads(1)
         self.test_outputs = task.test_outputs
         self.n_chunk = n_chunk
-        self.predictor = InductiveConformalPredictor(task.training_outputs, task.training_labels, measure="norm")
+        self.predictor = InductiveConformalPredictor(
+            task.training_outputs, task.training_labels, measure="norm"
+        )
         self.predictor.calibrate(task.calibration_outputs, task.calibration_labels)
 
     def __call__(self) -> Array:
@@ -94,7 +98,9 @@ class MulaconfTable:
 
 def reversed_bits(n_labels: int) -> Array:
     """Return, for each labelset's number, the number with its bits in the other order."""
-    return decode(np.arange(2**n_labels), n_labels)[:, ::-1].astype(np.int64) @ (1 << np.arange(n_labels))
+    return decode(np.arange(2**n_labels), n_labels)[:, ::-1].astype(np.int64) @ (
+        1 << np.arange(n_labels)
+    )
 
 
 @contextmanager

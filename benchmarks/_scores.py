@@ -19,7 +19,10 @@ SMALLEST_OUTPUT = 1e-12
 def log_loss_energy(outputs: Array) -> Energy:
     """Return minus the sum of the logarithms of the probabilities given to each label's value."""
     exponent = choose_exponent(-outputs.shape[1] * np.log(SMALLEST_OUTPUT))
-    on, off = (to_fixed_point(-np.log(np.clip(part, SMALLEST_OUTPUT, 1)), exponent) for part in (outputs, 1 - outputs))
+    on, off = (
+        to_fixed_point(-np.log(np.clip(part, SMALLEST_OUTPUT, 1)), exponent)
+        for part in (outputs, 1 - outputs)
+    )
     return Energy(constant=off.sum(axis=1), unary=on - off)
 
 

@@ -28,17 +28,33 @@ POOL_LABELS = 20
 """Boosting for each label, fold and inner fold takes hours with more."""
 
 QUESTIONS: Mapping[str, Callable[[LabelsetPredictions], Any]] = {
-    "best, confidence, credibility": lambda made: (made.labelsets, made.confidence, made.credibility),
+    "best, confidence, credibility": lambda made: (
+        made.labelsets,
+        made.confidence,
+        made.credibility,
+    ),
     "top(5)": lambda made: made.top(5),
     "label p-values": lambda made: made.label_p_values,
     "inner, outer": lambda made: (made.region(SIGNIFICANCE).inner, made.region(SIGNIFICANCE).outer),
     "sizes": lambda made: made.region(SIGNIFICANCE).sizes,
 }
-FIT_COLUMNS = ("data set", "examples", "labels", "learner", "learner alone, s", "fit, s", "of these beyond the learner")
+FIT_COLUMNS = (
+    "data set",
+    "examples",
+    "labels",
+    "learner",
+    "learner alone, s",
+    "fit, s",
+    "of these beyond the learner",
+)
 ASK_COLUMNS = ("data set", "labels", "learner alone", "making predictions", *QUESTIONS, "contains")
 ROW_COLUMNS = ("data set", "one row: learner alone, ms", "one row: all, ms", "new process: learner alone, s",
                "new process: all, s")  # fmt: skip
-FIT, ASK, ROW = "Fitting", "Asking, CPU µs by object", "One row at a time, and the first call in a new process"
+FIT, ASK, ROW = (
+    "Fitting",
+    "Asking, CPU µs by object",
+    "One row at a time, and the first call in a new process",
+)
 
 FIRST_CALL = """
 import json, pickle, sys, time
@@ -69,7 +85,9 @@ def learners(n_labels: int) -> dict[str, Any]:
     return found
 
 
-def measure_set(name: str, data: Dataset, repeats: int, say: Callable[[str], None] = print) -> list[Table]:
+def measure_set(
+    name: str, data: Dataset, repeats: int, say: Callable[[str], None] = print
+) -> list[Table]:
     """Return a row of each table about one data set; ``say`` is told what is measured."""
     X, Y = data.X_train[:N_TRAINING], data.Y_train[:N_TRAINING]
     fits: list[list[Cell]] = []
@@ -82,14 +100,24 @@ def measure_set(name: str, data: Dataset, repeats: int, say: Callable[[str], Non
         if fitted is model:
             say(f"{name}: fit with {learner_name} and measure='auto'")
             fits.append(
-                [name, X.shape[0], Y.shape[1], f"{learner_name}, auto", *_fit(learner, X, Y, measure="auto")[1]]
+                [
+                    name,
+                    X.shape[0],
+                    Y.shape[1],
+                    f"{learner_name}, auto",
+                    *_fit(learner, X, Y, measure="auto")[1],
+                ]
             )
     X_new, Y_new = data.X_test[:N_OBJECTS], data.Y_test[:N_OBJECTS]
     say(f"{name}: questions")
     asked = [name, Y.shape[1], *ask(model, X_new, Y_new, repeats)]
     say(f"{name}: one row, and a new process")
     rows = [name, *one_row(model, X_new[:1], repeats), *first_call(model, X_new[:1])]
-    return [Table(FIT, FIT_COLUMNS, fits), Table(ASK, ASK_COLUMNS, [asked]), Table(ROW, ROW_COLUMNS, [rows])]
+    return [
+        Table(FIT, FIT_COLUMNS, fits),
+        Table(ASK, ASK_COLUMNS, [asked]),
+        Table(ROW, ROW_COLUMNS, [rows]),
+    ]
 
 
 def _fit(learner: Any, X: Any, Y: Any, **settings: Any) -> tuple[Any, list[Cell]]:
@@ -110,7 +138,8 @@ def ask(model: Any, X: Any, Y: Any, repeats: int) -> list[Cell]:
     own = min(part for part, _ in taken)
     seconds = [own, min(everything - part for part, everything in taken)]
     seconds += [
-        min(_seconds(question, model.predict_labelsets(X)) for _ in range(repeats)) for question in questions.values()
+        min(_seconds(question, model.predict_labelsets(X)) for _ in range(repeats))
+        for question in questions.values()
     ]
     return [1e6 * value / len(Y) for value in seconds]
 
@@ -139,7 +168,11 @@ def first_call(model: Any, row: Any) -> list[Cell]:
         path = Path(folder) / "model.pickle"
         path.write_bytes(pickle.dumps((model, row)))
         done = subprocess.run(
-            [sys.executable, "-c", FIRST_CALL, str(path)], env=os.environ, capture_output=True, text=True, check=False
+            [sys.executable, "-c", FIRST_CALL, str(path)],
+            env=os.environ,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     if done.returncode:
         raise RuntimeError(f"The process failed: {done.stderr.strip()}")

@@ -21,7 +21,8 @@ class Task(NamedTuple):
     n_labels, n_undecided : int
         Labels, and those of them whose output is not 0.
     n_folds, n_calibration, n_objects : int
-        Folds of the cross-conformal predictor, calibration examples in all of them together, new objects.
+        Folds of the cross-conformal predictor, calibration examples in all of them together, new
+        objects.
     """
 
     n_labels: int

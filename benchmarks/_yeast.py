@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
-from labelsure import CrossConformalClassifier, LabelsetPredictions, MLRBFClassifier, PowerMeasure, load_dataset
+from labelsure import (
+    CrossConformalClassifier,
+    LabelsetPredictions,
+    MLRBFClassifier,
+    PowerMeasure,
+    load_dataset,
+)
 from labelsure.engine._fold_arrays import Fold
 from labelsure.estimators import outputs_of
 

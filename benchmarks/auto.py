@@ -14,12 +14,19 @@ from labelsure.measures import make_measure
 
 TITLE = "Choosing a measure"
 METHOD = (
-    'Fitting `CrossConformalClassifier` with `measure="auto"` on the 1500 training objects of yeast (14 labels),'
-    " one-vs-rest logistic regression (liblinear) in 10 folds: against the default measure, which learns from"
-    " out-of-fold outputs as `auto` does, and against log loss with a prior, which does not. Seconds of the processor"
+    'Fitting `CrossConformalClassifier` with `measure="auto"` on the 1500 training objects of'
+    " yeast (14 labels),"
+    " one-vs-rest logistic regression (liblinear) in 10 folds: against the default measure, which"
+    " learns from"
+    " out-of-fold outputs as `auto` does, and against log loss with a prior, which does not."
+    " Seconds of the processor"
     " on one thread, best of several interleaved runs, kernels compiled beforehand."
 )
-MEASURES = {"auto": "auto", "the default measure": None, "log loss with a prior": make_measure("log-loss+prior")}
+MEASURES = {
+    "auto": "auto",
+    "the default measure": None,
+    "log loss with a prior": make_measure("log-loss+prior"),
+}
 N_FOLDS = 10
 REPEATS = 3
 

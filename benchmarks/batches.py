@@ -12,9 +12,12 @@ from benchmarks.stream import fit, predict, write_rows
 
 TITLE = "Ten million rows in batches"
 METHOD = (
-    "Made-up rows of 20 numbers, 8 labels, an inductive predictor with logistic regression fitted on 3000 rows, one"
-    " core. Memory is the highest resident memory of a process that runs `labelsure predict` from Parquet to Parquet in"
-    " batches of 10 000. The overhead is that of `predict_batches`, in batches of 10 000, over one call with all rows;"
+    "Made-up rows of 20 numbers, 8 labels, an inductive predictor with logistic regression fitted"
+    " on 3000 rows, one"
+    " core. Memory is the highest resident memory of a process that runs `labelsure predict` from"
+    " Parquet to Parquet in"
+    " batches of 10 000. The overhead is that of `predict_batches`, in batches of 10 000, over"
+    " one call with all rows;"
     " both take turns, and the least seconds of the processor count."
 )
 N_ROWS, N_AT_ONCE, BATCH_ROWS, N_TRAINED_ON, REPEATS = 10_000_000, 100_000, 10_000, 3000, 3
@@ -46,7 +49,12 @@ def ask(folder: Path, n_rows: int) -> list[Figure | Table]:
     return [
         Figure(f"peak memory for {n_rows} rows", many["megabytes"] / 1000, "GB", at_most=1.5),
         Figure("rows in a second of the processor", n_rows / total, "rows"),
-        Figure("batches over one big call", overhead["batches"] / overhead["one call"], "x", at_most=1.05),
+        Figure(
+            "batches over one big call",
+            overhead["batches"] / overhead["one call"],
+            "x",
+            at_most=1.05,
+        ),
         Table(f"Who took the time for {n_rows} rows", ["what", "seconds", "%"], rows),
     ]
 

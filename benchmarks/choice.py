@@ -11,9 +11,12 @@ from labelsure.engine._fold_engine import FoldEngine
 
 TITLE = "Search or table"
 METHOD = (
-    "Sizes of the regions of the 917 test objects of yeast (14 labels), ML-RBF in 15 folds, without (lambda=0) and with"
-    " (lambda=1) a penalty for unseen pairs, on one thread: what the engine chooses against counting in the whole"
-    " table. CPU seconds, best of several interleaved runs; both give the same sizes. The engine tries a search first,"
+    "Sizes of the regions of the 917 test objects of yeast (14 labels), ML-RBF in 15 folds,"
+    " without (lambda=0) and with"
+    " (lambda=1) a penalty for unseen pairs, on one thread: what the engine chooses against"
+    " counting in the whole"
+    " table. CPU seconds, best of several interleaved runs; both give the same sizes. The engine"
+    " tries a search first,"
     " which may cost a few per cent where the table wins."
 )
 PENALTIES = (0.0, 1.0)
@@ -28,15 +31,22 @@ def measure() -> list[Figure]:
         engine = FoldEngine(folds_of_yeast(penalty), allow_empty=False, n_jobs=1)
         for level in LEVELS:
             what = f"lambda={penalty:g}, {100 - 100 * level:.0f} %: the engine's choice against the table"
-            figures.append(Figure(what, speed_of_choice(engine, level, repeats=REPEATS), "x", at_least=0.9))
+            figures.append(
+                Figure(what, speed_of_choice(engine, level, repeats=REPEATS), "x", at_least=0.9)
+            )
     return figures
 
 
 def speed_of_choice(engine: FoldEngine, level: float, *, repeats: int) -> float:
     """Return how many times as fast as with the table the engine counts the regions at one level."""
     smallest = engine.smallest_member(Fraction(level).limit_denominator(1000))
-    chosen, table = partial(engine.region_sizes, smallest), partial(engine.table.region_sizes, smallest)
+    chosen, table = (
+        partial(engine.region_sizes, smallest),
+        partial(engine.table.region_sizes, smallest),
+    )
     if list(chosen()) != list(table()):  # compiles as well
-        raise RuntimeError("Search and table count different regions, so their speeds cannot be compared.")
+        raise RuntimeError(
+            "Search and table count different regions, so their speeds cannot be compared."
+        )
     seconds = fastest({"chosen": chosen, "table": table}, repeats=repeats, clock=time.process_time)
     return seconds["table"] / seconds["chosen"]

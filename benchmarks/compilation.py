@@ -10,9 +10,12 @@ from benchmarks._figures import Figure
 
 TITLE = "Compiling"
 METHOD = (
-    "CPU seconds for the first question about one object under the default measure. With 8 labels tables answer, with"
-    " 30 searches. Each row is measured in a new process with an empty cache of compiled code, and includes making the"
-    " predictions. Then those of `labelsure compile`, and of the slowest question in a process after it. The time to"
+    "CPU seconds for the first question about one object under the default measure. With 8 labels"
+    " tables answer, with"
+    " 30 searches. Each row is measured in a new process with an empty cache of compiled code,"
+    " and includes making the"
+    " predictions. Then those of `labelsure compile`, and of the slowest question in a process"
+    " after it. The time to"
     " import numba is shown separately, that to import labelsure is not included."
 )
 BAR = 3
@@ -53,7 +56,9 @@ print([0.0, time.process_time() - start])
 
 def measure() -> list[Figure]:
     """Return the seconds of each question, then those of compiling beforehand and of what is left afterwards."""
-    uses = {f"{n_labels} labels: {name}": (n_labels, name) for n_labels in (8, 30) for name in QUESTIONS}
+    uses = {
+        f"{n_labels} labels: {name}": (n_labels, name) for n_labels in (8, 30) for name in QUESTIONS
+    }
     taken = {use: _first_use(*asked) for use, asked in uses.items()}
     with TemporaryDirectory() as cache:
         compiling = _run(COMPILE, cache)[1]

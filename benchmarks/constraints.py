@@ -23,13 +23,20 @@ LEVELS = (0.2, 0.1, 0.05)
 REPEATS = 3
 TITLE = "Constraints"
 METHOD = (
-    f"Made-up objects with {N_LABELS} labels in a hierarchy, {N_CHILDREN} below each: a label is never on without its"
-    f" parent. Outputs are noisy around the truth, {N_CALIBRATION} calibration examples are in {N_FOLDS} folds, scores"
-    f" are log losses. The members of the regions of {N_OBJECTS} objects that obey the hierarchy are found in two ways:"
-    " by a search that prunes whatever the hierarchy rules out, and by listing the region as it is without constraints"
-    " and leaving out what breaks them. At this size all labelsets that obey the hierarchy are too many for a list; the"
-    f" last figures have {LIST_LABELS} labels, where each of them is scored. Both ways find the same labelsets, which"
-    " is checked. Seconds of the processor on one thread, the least of several runs, problems set up anew each time."
+    f"Made-up objects with {N_LABELS} labels in a hierarchy, {N_CHILDREN} below each: a label is"
+    f" never on without its"
+    f" parent. Outputs are noisy around the truth, {N_CALIBRATION} calibration examples are in"
+    f" {N_FOLDS} folds, scores"
+    f" are log losses. The members of the regions of {N_OBJECTS} objects that obey the hierarchy"
+    f" are found in two ways:"
+    " by a search that prunes whatever the hierarchy rules out, and by listing the region as it"
+    " is without constraints"
+    " and leaving out what breaks them. At this size all labelsets that obey the hierarchy are"
+    " too many for a list; the"
+    f" last figures have {LIST_LABELS} labels, where each of them is scored. Both ways find the"
+    f" same labelsets, which"
+    " is checked. Seconds of the processor on one thread, the least of several runs, problems set"
+    " up anew each time."
 )
 
 Array = np.ndarray[Any, Any]
@@ -53,9 +60,26 @@ def measure() -> list[Figure | Table]:
         times = [1e3 * seconds[way] / N_OBJECTS for way in ("pruned", "filtered")]
         rows.append([name, float(np.mean(free)), float(np.mean(sizes)), *times])
         ratio = seconds["filtered"] / seconds["pruned"]
-        figures.append(Figure(f"{N_LABELS} labels, {name}: listed and filtered over pruned", ratio, "x", at_least=1))
-    columns = ("level", "size without", "size with", "ms by object, pruned", "ms by object, filtered")
-    return [*figures, *listing_figures(), Table(f"{N_LABELS} labels, {rules.n_allowed:,} labelsets", columns, rows)]
+        figures.append(
+            Figure(
+                f"{N_LABELS} labels, {name}: listed and filtered over pruned",
+                ratio,
+                "x",
+                at_least=1,
+            )
+        )
+    columns = (
+        "level",
+        "size without",
+        "size with",
+        "ms by object, pruned",
+        "ms by object, filtered",
+    )
+    return [
+        *figures,
+        *listing_figures(),
+        Table(f"{N_LABELS} labels, {rules.n_allowed:,} labelsets", columns, rows),
+    ]
 
 
 def listing_figures() -> list[Figure]:
@@ -66,7 +90,10 @@ def listing_figures() -> list[Figure]:
     for level in LEVELS:
         pruned, listed = with_rules(engine, rules), with_rules(engine, every_one)
         check_same(members_of(pruned, level), members_of(listed, level))
-        work = {"pruned": partial(members_of, pruned, level), "listed": partial(members_of, listed, level)}
+        work = {
+            "pruned": partial(members_of, pruned, level),
+            "listed": partial(members_of, listed, level),
+        }
         seconds = fastest(work, repeats=REPEATS, clock=time.process_time)
         what = f"{LIST_LABELS} labels, {100 - 100 * level:.0f} %: all {rules.n_allowed:,} labelsets scored over pruned"
         figures.append(Figure(what, seconds["listed"] / seconds["pruned"], "x", at_least=1))
@@ -87,7 +114,9 @@ def hierarchy_task(n_labels: int) -> tuple[LabelsetRules, FoldEngine]:
     for k in range(N_FOLDS):
         scores = log_loss_energy(outputs[known][k::N_FOLDS]).scores(Y[known][k::N_FOLDS])
         folds.append(Fold(np.sort(scores), log_loss_energy(outputs[new])))
-    return compile_constraints(Hierarchy(parents), n_labels), FoldEngine(folds, allow_empty=True, n_jobs=1)
+    return compile_constraints(Hierarchy(parents), n_labels), FoldEngine(
+        folds, allow_empty=True, n_jobs=1
+    )
 
 
 def with_rules(engine: FoldEngine, rules: LabelsetRules) -> FoldEngine:

@@ -9,7 +9,8 @@ from benchmarks._figures import Figure
 
 TITLE = "Importing"
 METHOD = (
-    "Seconds that the two lines take after `import sklearn`, each in a new process; the median of several."
+    "Seconds that the two lines take after `import sklearn`, each in a new process; the median of"
+    " several."
     " The first line imports nothing heavy: names are looked up when they are first used."
 )
 REPEATS = 9
@@ -38,6 +39,11 @@ def measure() -> list[Figure]:
 
 def _seconds(line: str) -> tuple[float, float]:
     """Return the seconds of importing scikit-learn and those of the line after it, in a new process."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM.format(line=line)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(line=line)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     before, after = json.loads(done.stdout)
     return before, after

@@ -21,10 +21,13 @@ BY_MORE = {"scene": 0.1, "yeast": 0.1}
 SEEDS = (1, 2)
 N_ROWS = 1500
 METHOD = (
-    f"The first {N_ROWS} rows of each set, of three in ten of which one label, chosen at random, is flipped. All"
-    " methods judge the same outputs of extra trees (100, at least 2 examples in a leaf) in 5 folds, each row by the"
+    f"The first {N_ROWS} rows of each set, of three in ten of which one label, chosen at random,"
+    f" is flipped. All"
+    " methods judge the same outputs of extra trees (100, at least 2 examples in a leaf) in 5"
+    " folds, each row by the"
     " model that has not seen it: `find_label_errors` by the largest gain of a flip, cleanlab by"
-    " `get_label_quality_scores` of its multi-label filter, and the least output of a given label. Average precision of"
+    " `get_label_quality_scores` of its multi-label filter, and the least output of a given"
+    " label. Average precision of"
     f" finding the rows, and the single labels, with a flip; mean over {len(SEEDS)} seeds."
 )
 
@@ -41,8 +44,17 @@ def measure() -> list[Figure | Table]:
         found = np.mean([list(precisions(name, seed).values()) for seed in SEEDS], axis=0)
         rows.append([name, *(float(value) for value in found)])
         ahead = f"{name}: rows found, average precision above cleanlab's"
-        figures.append(Figure(ahead, float(found[0] - found[1]), "", at_least=BY_MORE.get(name, 0.0)))
-    columns = ["set", "labelsure, rows", "cleanlab, rows", "least output, rows", "labelsure, labels", "output, labels"]
+        figures.append(
+            Figure(ahead, float(found[0] - found[1]), "", at_least=BY_MORE.get(name, 0.0))
+        )
+    columns = [
+        "set",
+        "labelsure, rows",
+        "cleanlab, rows",
+        "least output, rows",
+        "labelsure, labels",
+        "output, labels",
+    ]
     return [*figures, Table("Average precision of finding wrong labels", columns, rows)]
 
 

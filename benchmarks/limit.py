@@ -13,16 +13,25 @@ from labelsure.engine._fold_engine import FoldEngine
 
 TITLE = "The p-value table and the machine"
 METHOD = (
-    "Counting for all labelsets of 64 test objects of yeast, ML-RBF in 15 folds, on one thread, against two loops that"
-    " never leave the first-level cache: look-ups alone at random places of a 32 KiB table, and what each entry of the"
+    "Counting for all labelsets of 64 test objects of yeast, ML-RBF in 15 folds, on one thread,"
+    " against two loops that"
+    " never leave the first-level cache: look-ups alone at random places of a 32 KiB table, and"
+    " what each entry of the"
     " table cannot do without, an addition, a shift, a look-up and an addition to the row."
-    " The least seconds of the processor of several runs taking turns, by look-up; the share is that of the second"
-    " loop's speed. What is missing to 100 %: a few look-ups share a bucket with a calibration score and are compared"
-    " with it (given by itself, as the time without them); all others are tested for that, and clipped to the last"
-    " bucket if above all calibration scores; an object's row of counts, 64 KiB, does not fit into the first-level"
-    " cache beside the buckets and is read and written once per fold; and with pairs (lambda=1) each entry takes one"
-    " more number from the second-level cache. Blocks of labelsets that are all stranger than every calibration"
-    " example are not looked up at all, but counted here as if they were; with pairs there are many of them."
+    " The least seconds of the processor of several runs taking turns, by look-up; the share is"
+    " that of the second"
+    " loop's speed. What is missing to 100 %: a few look-ups share a bucket with a calibration"
+    " score and are compared"
+    " with it (given by itself, as the time without them); all others are tested for that, and"
+    " clipped to the last"
+    " bucket if above all calibration scores; an object's row of counts, 64 KiB, does not fit"
+    " into the first-level"
+    " cache beside the buckets and is read and written once per fold; and with pairs (lambda=1)"
+    " each entry takes one"
+    " more number from the second-level cache. Blocks of labelsets that are all stranger than"
+    " every calibration"
+    " example are not looked up at all, but counted here as if they were; with pairs there are"
+    " many of them."
 )
 PENALTIES = (0.0, 1.0)
 N_OBJECTS = 64
@@ -36,25 +45,39 @@ REPEATS = 7
 def measure() -> list[Figure]:
     """Return the time of the loops and of the table, and the share of the machine's speed that the table reaches."""
     tables = {f"lambda={penalty:g}: the table": _engine(penalty) for penalty in PENALTIES}
-    tables |= {f"{name}, no bucket shared": without_shared_buckets(engine) for name, engine in tables.items()}
-    functions = loops(N_CODES, LOOP_REPEATS) | {name: partial(fill, engine) for name, engine in tables.items()}
+    tables |= {
+        f"{name}, no bucket shared": without_shared_buckets(engine)
+        for name, engine in tables.items()
+    }
+    functions = loops(N_CODES, LOOP_REPEATS) | {
+        name: partial(fill, engine) for name, engine in tables.items()
+    }
     for function in functions.values():
         function()  # compiles
     seconds = fastest(functions, repeats=REPEATS, clock=time.process_time)
-    n_look_ups = {name: N_OBJECTS * 2**engine.n_labels * len(engine.folds) for name, engine in tables.items()}
-    times = {name: 1e9 * value / n_look_ups.get(name, N_CODES * LOOP_REPEATS) for name, value in seconds.items()}
+    n_look_ups = {
+        name: N_OBJECTS * 2**engine.n_labels * len(engine.folds) for name, engine in tables.items()
+    }
+    times = {
+        name: 1e9 * value / n_look_ups.get(name, N_CODES * LOOP_REPEATS)
+        for name, value in seconds.items()
+    }
     limit = times["add and look up"]
     return [
         *(Figure(name, value, "ns") for name, value in times.items()),
         *(
-            Figure(f"lambda={penalty:g}: share of the machine's speed", 100 * limit / times[name], "%")
+            Figure(
+                f"lambda={penalty:g}: share of the machine's speed", 100 * limit / times[name], "%"
+            )
             for penalty, name in zip(PENALTIES, tables, strict=False)
         ),
     ]
 
 
 def _engine(penalty: float) -> FoldEngine:
-    return FoldEngine(folds_of_yeast(penalty), allow_empty=False, n_jobs=1).take(np.arange(N_OBJECTS))
+    return FoldEngine(folds_of_yeast(penalty), allow_empty=False, n_jobs=1).take(
+        np.arange(N_OBJECTS)
+    )
 
 
 def fill(engine: FoldEngine) -> None:

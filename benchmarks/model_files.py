@@ -13,10 +13,14 @@ from benchmarks._measuring import fastest, in_new_process, peak_growth
 
 TITLE = "Model files"
 METHOD = (
-    "Cross-conformal predictors on made-up data: the pool of `table_pool()` on 300 rows and 4 labels (3 folds), forests"
-    " of 100 trees on 330 rows and 100 labels (10 folds), logistic regression on 600 rows and 100 labels (10 folds),"
-    " nearest neighbours on 5000 rows of 200 numbers (5 folds). Least seconds of the processor of `save_model` and"
-    " `load_model`; memory is by how much the resident memory of the process grew while saving. The baseline is pickle,"
+    "Cross-conformal predictors on made-up data: the pool of `table_pool()` on 300 rows and 4"
+    " labels (3 folds), forests"
+    " of 100 trees on 330 rows and 100 labels (10 folds), logistic regression on 600 rows and 100"
+    " labels (10 folds),"
+    " nearest neighbours on 5000 rows of 200 numbers (5 folds). Least seconds of the processor of"
+    " `save_model` and"
+    " `load_model`; memory is by how much the resident memory of the process grew while saving."
+    " The baseline is pickle,"
     " which is neither checked nor safe to load."
 )
 MODELS = ("pool", "forests", "logistic", "neighbours")
@@ -31,7 +35,9 @@ def measure() -> list[Figure | Table]:
         for name, one in found.items()
         for figure in (
             Figure(f"{name}: file over pickle", one["file"] / one["pickle"], "x"),
-            Figure(f"{name}: memory for saving over pickle's size", one["memory"] / one["pickle"], "x"),
+            Figure(
+                f"{name}: memory for saving over pickle's size", one["memory"] / one["pickle"], "x"
+            ),
         )
     ]
     columns = [
@@ -68,7 +74,9 @@ def _make(name: str) -> Any:
         "neighbours": (KNeighborsClassifier(), (5000, 200, 8), 5),
     }[name]
     n_rows, n_features, n_labels = shape
-    X, Y = make_multilabel_classification(n_rows, n_features, n_classes=n_labels, n_labels=3, random_state=0)
+    X, Y = make_multilabel_classification(
+        n_rows, n_features, n_classes=n_labels, n_labels=3, random_state=0
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return CrossConformalClassifier(learner, cv=n_folds, random_state=0).fit(X, Y)
@@ -90,4 +98,9 @@ def _measure(name: str) -> dict[str, float]:
             "unpickle it": lambda: pickle.loads(pickled.read_bytes()),
         }
         seconds = fastest(ways, repeats=REPEATS, clock=time.process_time)
-        return {**seconds, "memory": memory, "file": path.stat().st_size, "pickle": pickled.stat().st_size}
+        return {
+            **seconds,
+            "memory": memory,
+            "file": path.stat().st_size,
+            "pickle": pickled.stat().st_size,
+        }

@@ -34,30 +34,43 @@ BARS = {6: 5, 8: 5, 14: 50, 22: 300, 100: 300, 200: 300, 1000: 2000}
 SIZE_BARS = {14: 1, 100: 20, 200: 20, 374: 20, 1000: 20}
 """Milliseconds for the size of a region, to one bit where it is too large to be counted."""
 
-LABEL_OBJECTS = 4000  # all: of the time of 32 most would be what any call takes, whatever the number
+LABEL_OBJECTS = (
+    4000  # all: of the time of 32 most would be what any call takes, whatever the number
+)
 SIZE_OBJECTS = 16
 PARTS = ("shapes", "emotions", "scene", "yeast", "birds", "medical", "enron", "bibtex")
 """Made-up shapes, and data sets: each is measured, kept and shown by itself."""
 
 TITLE = "What people wait for"
 METHOD = (
-    "Everything with the default measure and guarantee, on one thread, kernels compiled beforehand: seconds of the"
+    "Everything with the default measure and guarantee, on one thread, kernels compiled"
+    " beforehand: seconds of the"
     " processor, the least of several runs but for fits and new processes, which run once."
-    " First made-up outputs of ten folds' models for `calibrate_outputs`, so that no learner is in the way: labels with"
-    " common causes, two to ten on per object, 60 to 11 000 labelsets among the examples. Microseconds by object of a"
-    " batch; each column includes making the predictions, the first. 'One row' is a batch of one, in milliseconds;"
+    " First made-up outputs of ten folds' models for `calibrate_outputs`, so that no learner is"
+    " in the way: labels with"
+    " common causes, two to ten on per object, 60 to 11 000 labelsets among the examples."
+    " Microseconds by object of a"
+    " batch; each column includes making the predictions, the first. 'One row' is a batch of one,"
+    " in milliseconds;"
     " sizes are of regions at significance 0.1, to one bit where they are too large to be counted."
-    " Beside it a real learner: one-vs-rest logistic regression on 6 labels and 20 features in ten folds, its own time"
+    " Beside it a real learner: one-vs-rest logistic regression on 6 labels and 20 features in"
+    " ten folds, its own time"
     " apart from that of everything beyond it."
-    f" Then data sets, `CrossConformalClassifier` in ten folds on up to {N_TRAINING} training objects and {N_OBJECTS}"
-    " test objects, with the learner's own time beside ours: logistic regression as above, a forest of 50 trees, and"
-    f" `table_pool` with 50 trees and 20 rounds of boosting (up to {POOL_LABELS} labels; it would boost for hours with"
-    " more). Questions are asked of predictions from logistic regression, significance 0.1, and each column is for that"
-    " question alone, beyond the learner and making the predictions. A new process imports labelsure, loads the pickled"
+    f" Then data sets, `CrossConformalClassifier` in ten folds on up to {N_TRAINING} training"
+    f" objects and {N_OBJECTS}"
+    " test objects, with the learner's own time beside ours: logistic regression as above, a"
+    " forest of 50 trees, and"
+    f" `table_pool` with 50 trees and 20 rounds of boosting (up to {POOL_LABELS} labels; it would"
+    f" boost for hours with"
+    " more). Questions are asked of predictions from logistic regression, significance 0.1, and"
+    " each column is for that"
+    " question alone, beyond the learner and making the predictions. A new process imports"
+    " labelsure, loads the pickled"
     " model and asks for the best labelset of one object."
 )
 COLUMNS = (
-    "labels", "seen labelsets", "making predictions", "setting up a search", "best, confidence, credibility", "p-value",
+    "labels", "seen labelsets", "making predictions", "setting up a search", "best, confidence,"
+                                                                             " credibility", "p-value",
     "contains", "top(5)", "inner, outer", "label p-values", "sizes, ms", "one row, ms", "calibrating, s",
 )  # fmt: skip
 
@@ -65,19 +78,32 @@ COLUMNS = (
 def measure(part: str) -> list[Figure | Table]:
     """Return what one part takes."""
     if part != "shapes":
-        return list(measure_set(part, load_if_there(part), REPEATS, say=lambda text: print(f"  {text}", flush=True)))
+        return list(
+            measure_set(
+                part, load_if_there(part), REPEATS, say=lambda text: print(f"  {text}", flush=True)
+            )
+        )
     rows = []
     for n_labels, shape in SHAPES.items():
         print(f"  {n_labels} labels", flush=True)
         rows.append(row_of(n_labels, *shape))
     best, sizes, one_row, setting_up = (
-        COLUMNS.index(name) for name in (COLUMNS[4], "sizes, ms", "one row, ms", "setting up a search")
+        COLUMNS.index(name)
+        for name in (COLUMNS[4], "sizes, ms", "one row, ms", "setting up a search")
     )
     figures = [
-        Figure(f"{row[0]} labels: best, confidence, credibility", row[best], "µs", at_most=BARS.get(row[0]))
+        Figure(
+            f"{row[0]} labels: best, confidence, credibility",
+            row[best],
+            "µs",
+            at_most=BARS.get(row[0]),
+        )
         for row in rows
     ]
-    figures += [Figure(f"{row[0]} labels: sizes", row[sizes], "ms", at_most=SIZE_BARS.get(row[0])) for row in rows]
+    figures += [
+        Figure(f"{row[0]} labels: sizes", row[sizes], "ms", at_most=SIZE_BARS.get(row[0]))
+        for row in rows
+    ]
     figures += [Figure(f"{row[0]} labels: one row", row[one_row], "ms", at_most=3) for row in rows]
     figures += [Figure("22 labels: setting up an object", rows[3][setting_up], "µs", at_most=10)]
     return [*figures, *with_learner(), Table("Made-up outputs, CPU µs by object", COLUMNS, rows)]
@@ -96,7 +122,9 @@ def row_of(n_labels: int, n_examples: int, n_objects: int) -> list[Any]:
     seconds = times(
         {
             "make": partial(predict, data.new),
-            "pose": partial(pose, engine.arrays if isinstance(engine, FoldEngine) else engine.engine.arrays),
+            "pose": partial(
+                pose, engine.arrays if isinstance(engine, FoldEngine) else engine.engine.arrays
+            ),
             "best": lambda: best_of(predict(data.new)),
             "p_value": lambda: predict(data.new).p_value(data.Y_new),
             "contains": lambda: predict(data.new).region(SIGNIFICANCE).contains(data.Y_new),
@@ -110,7 +138,9 @@ def row_of(n_labels: int, n_examples: int, n_objects: int) -> list[Any]:
         }
     )
     some = min(SIZE_OBJECTS, n_objects)
-    sizes = times({"sizes": lambda: predict(data.new[:, :some]).region(SIGNIFICANCE).sizes})["sizes"]
+    sizes = times({"sizes": lambda: predict(data.new[:, :some]).region(SIGNIFICANCE).sizes})[
+        "sizes"
+    ]
     one_row = times({"one": lambda: best_of(predict(data.new[:, :1]))})["one"]
     per_object = [1e6 * value / n_objects for value in seconds.values()]
     per_object += [1e6 * value / few for value in labels.values()]
@@ -125,7 +155,9 @@ def with_learner() -> list[Figure]:
     Y = (X @ rng.normal(size=(20, 6)) + rng.normal(size=(6000, 6)) > 1.5).astype(np.int8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = CrossConformalClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0, n_jobs=1)
+        model = CrossConformalClassifier(
+            OneVsRestClassifier(LogisticRegression()), random_state=0, n_jobs=1
+        )
         model.fit(X[:2000], Y[:2000])
     figures = []
     for what, new in (("one row", X[2000:2001]), ("4 000 rows", X[2000:])):
@@ -138,7 +170,11 @@ def with_learner() -> list[Figure]:
         )
         unit, factor = ("ms", 1e3) if len(new) == 1 else ("µs", 1e6 / len(new))
         figures += [
-            Figure(f"logistic regression, 6 labels, {what}: the learner", factor * seconds["learner"], unit),
+            Figure(
+                f"logistic regression, 6 labels, {what}: the learner",
+                factor * seconds["learner"],
+                unit,
+            ),
             Figure(
                 f"logistic regression, 6 labels, {what}: beyond it",
                 factor * (seconds["all"] - seconds["learner"]),
@@ -172,5 +208,10 @@ def labels_of(predictions: LabelsetPredictions) -> tuple[Any, ...]:
 
 def ask(predictions: LabelsetPredictions, Y: Any) -> None:
     """Ask everything that is measured."""
-    best_of(predictions), labels_of(predictions), predictions.p_value(Y), predictions.region(SIGNIFICANCE).contains(Y)
+    (
+        best_of(predictions),
+        labels_of(predictions),
+        predictions.p_value(Y),
+        predictions.region(SIGNIFICANCE).contains(Y),
+    )
     _ = predictions.region(SIGNIFICANCE).sizes, predictions.top(5), predictions.label_p_values

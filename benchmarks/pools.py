@@ -15,10 +15,14 @@ from labelsure.estimators import fit_base
 
 TITLE = "Pools"
 METHOD = (
-    "`table_pool` with 50 trees and 20 rounds of boosting on 600 made-up rows of 20 features and 6 labels: fitting it"
-    " with equal weights, and with weights learned in five inner folds, against fitting its members one by one"
-    " on all rows. The inner folds are five fits on four fifths of the rows, so at least about five times the"
-    " members is what learned weights cost; what the likelihood takes is shown as a share of the whole. CPU seconds on"
+    "`table_pool` with 50 trees and 20 rounds of boosting on 600 made-up rows of 20 features and"
+    " 6 labels: fitting it"
+    " with equal weights, and with weights learned in five inner folds, against fitting its"
+    " members one by one"
+    " on all rows. The inner folds are five fits on four fifths of the rows, so at least about"
+    " five times the"
+    " members is what learned weights cost; what the likelihood takes is shown as a share of the"
+    " whole. CPU seconds on"
     " one thread, best of several interleaved runs."
 )
 REPEATS = 3
@@ -41,9 +45,23 @@ def measure() -> list[Figure]:
     }
     seconds = fastest(work, repeats=REPEATS, clock=time.process_time)
     return [
-        Figure("equal weights against the members", seconds["equal"] / seconds["members"], "x", at_most=1.2),
-        Figure("learned weights against the members", seconds["learned"] / seconds["members"], "x", at_most=6.5),
-        Figure("likelihood, share of learned weights", 100 * seconds["likelihood"] / seconds["learned"], "%"),
+        Figure(
+            "equal weights against the members",
+            seconds["equal"] / seconds["members"],
+            "x",
+            at_most=1.2,
+        ),
+        Figure(
+            "learned weights against the members",
+            seconds["learned"] / seconds["members"],
+            "x",
+            at_most=6.5,
+        ),
+        Figure(
+            "likelihood, share of learned weights",
+            100 * seconds["likelihood"] / seconds["learned"],
+            "%",
+        ),
     ]
 
 

@@ -19,12 +19,18 @@ from labelsure.measures._auto import default_measure
 BUDGET = 200_000
 TITLE = "The default measure"
 METHOD = (
-    f"The posterior against log loss with a prior, for the first {N_OBJECTS} test objects and the outputs of one-"
-    " vs-rest logistic regression (liblinear) in 10 folds, on one thread. The table is that of yeast's p-values"
-    f" (14 labels); searches count regions at 90 % (enron has 53 labels, bibtex 159) and give up after {BUDGET}"
-    " evaluations. Times are by labelset, in the table or found, without fitting and log Z, what makes the"
-    " probabilities of all labelsets sum to one. That is taken by itself, for made-up outputs after 1000 training"
-    " examples with three labels each on average. The posterior's parameters are fixed. Seconds of the processor,"
+    f"The posterior against log loss with a prior, for the first {N_OBJECTS} test objects and the"
+    f" outputs of one-"
+    " vs-rest logistic regression (liblinear) in 10 folds, on one thread. The table is that of"
+    " yeast's p-values"
+    f" (14 labels); searches count regions at 90 % (enron has 53 labels, bibtex 159) and give up"
+    f" after {BUDGET}"
+    " evaluations. Times are by labelset, in the table or found, without fitting and log Z, what"
+    " makes the"
+    " probabilities of all labelsets sum to one. That is taken by itself, for made-up outputs"
+    " after 1000 training"
+    " examples with three labels each on average. The posterior's parameters are fixed. Seconds"
+    " of the processor,"
     " best of several runs, kernels compiled beforehand."
 )
 FORMER = "log loss with a prior"
@@ -39,19 +45,31 @@ def measure() -> list[Figure | Table]:
     """Return nanoseconds by labelset of both, their ratios, and what log Z takes."""
     found = {"yeast, table": table_nanoseconds(logistic_outputs("yeast"), repeats=REPEATS)}
     for name in SEARCHED:
-        found[f"{name}, search"] = search_nanoseconds(logistic_outputs(name), budget=BUDGET, repeats=REPEATS)
+        found[f"{name}, search"] = search_nanoseconds(
+            logistic_outputs(name), budget=BUDGET, repeats=REPEATS
+        )
     figures = [
-        Figure(f"{what}: posterior against {FORMER}", times["posterior"] / times[FORMER], "x", at_most=1.2)
+        Figure(
+            f"{what}: posterior against {FORMER}",
+            times["posterior"] / times[FORMER],
+            "x",
+            at_most=1.2,
+        )
         for what, times in found.items()
     ]
-    figures += [Figure(f"log Z, {n} labels: by object", log_sum_microseconds(n), "µs") for n in N_LABELS]
+    figures += [
+        Figure(f"log Z, {n} labels: by object", log_sum_microseconds(n), "µs") for n in N_LABELS
+    ]
     rows = [[what, *times.values()] for what, times in found.items()]
     return [*figures, Table("Nanoseconds by labelset", ["what", *measures()], rows)]
 
 
 def measures() -> dict[str, Measure]:
     """Return what is compared; neither learns from outputs."""
-    return {"posterior": default_measure(Need.TRAINING_LABELS), FORMER: make_measure("log-loss+prior")}
+    return {
+        "posterior": default_measure(Need.TRAINING_LABELS),
+        FORMER: make_measure("log-loss+prior"),
+    }
 
 
 def engine_of_measure(outputs: Outputs, measure: Measure) -> FoldEngine:
@@ -90,5 +108,7 @@ def log_sum_microseconds(n_labels: int) -> float:
     labels = (rng.random((N_TRAINING, n_labels)) < 3 / n_labels).astype(np.int8)
     fitted: PosteriorMeasure = clone(measures()["posterior"]).fit(labels)
     outputs = rng.random((min(1000, 1_000_000 // n_labels), n_labels))
-    seconds = fastest({"log Z": partial(fitted.log_sums, outputs)}, repeats=REPEATS, clock=time.process_time)
+    seconds = fastest(
+        {"log Z": partial(fitted.log_sums, outputs)}, repeats=REPEATS, clock=time.process_time
+    )
     return 1e6 * seconds["log Z"] / len(outputs)

@@ -28,17 +28,32 @@ LEARNERS: dict[str, Any] = {
     "forest": RandomForestClassifier(100, random_state=0),
     "boosting": MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=60, random_state=0)),
 }
-CASES = tuple(f"{name}:{learner}" for name in SETS for learner in LEARNERS if (name, learner) != ("bibtex", "boosting"))
+CASES = tuple(
+    f"{name}:{learner}"
+    for name in SETS
+    for learner in LEARNERS
+    if (name, learner) != ("bibtex", "boosting")
+)
 ANSWERS = ("learner", "seen", "exact match", "hamming", "f1", "auto")
 METRICS = ("macro F", "micro F", "exact match", "Hamming loss")
-COLUMNS = ("case", "Brier, learner", "Brier, ours", *(f"{metric}, {who}" for metric in METRICS for who in ANSWERS))
+COLUMNS = (
+    "case",
+    "Brier, learner",
+    "Brier, ours",
+    *(f"{metric}, {who}" for metric in METRICS for who in ANSWERS),
+)
 CAPTION = "Brier score, and metrics of single answers"
 METHOD = (
-    f"The standard splits; of {' and '.join(RESPLIT)}, {N_RESPLITS} random splits of the same sizes with seeds 0"
-    f" to {N_RESPLITS - 1}, means. The learner alone is fitted on all training rows and answers what it finds more"
-    " likely than not; it is wrapped by `CrossConformalClassifier(learner, cv=5)` with everything else at its"
-    " default. Brier score of `predict_proba`, the mean over rows and labels; `seen` is the training labelset with"
-    " the largest sum of its outputs' log likelihood and log frequency; the others are `predict_for`. Gradient"
+    f"The standard splits; of {' and '.join(RESPLIT)}, {N_RESPLITS} random splits of the same"
+    f" sizes with seeds 0"
+    f" to {N_RESPLITS - 1}, means. The learner alone is fitted on all training rows and answers"
+    f" what it finds more"
+    " likely than not; it is wrapped by `CrossConformalClassifier(learner, cv=5)` with everything"
+    " else at its"
+    " default. Brier score of `predict_proba`, the mean over rows and labels; `seen` is the"
+    " training labelset with"
+    " the largest sum of its outputs' log likelihood and log frequency; the others are"
+    " `predict_for`. Gradient"
     " boosting is left out on bibtex, where it takes hours."
 )
 KEPT = Path(__file__).parent / "results" / "probabilities.json"
@@ -62,10 +77,14 @@ def measure(only: Sequence[str] | None = None, n_jobs: int = 1) -> list[Figure |
     jobs = [(case, seed) for case in cases for seed in seeds_of(case)]
     outer = min(n_jobs, len(jobs))
     fit = delayed(scores_of)
-    scores = Parallel(outer, verbose=10)(fit(case, seed, max(n_jobs // outer, 1)) for case, seed in jobs)
+    scores = Parallel(outer, verbose=10)(
+        fit(case, seed, max(n_jobs // outer, 1)) for case, seed in jobs
+    )
     rows = {row[0]: row[1:] for row in kept_rows()}
     for case in cases:
-        rows[case] = np.mean([one for (of, _), one in zip(jobs, scores, strict=True) if of == case], axis=0).tolist()
+        rows[case] = np.mean(
+            [one for (of, _), one in zip(jobs, scores, strict=True) if of == case], axis=0
+        ).tolist()
     ordered = [[case, *rows[case]] for case in CASES if case in rows]
     return [*bars(np.array([row[1:] for row in ordered])), Table(CAPTION, COLUMNS, ordered)]
 
@@ -86,9 +105,24 @@ def bars(scores: Array) -> list[Figure]:
     n = len(scores)
     better = column["Brier, ours"] <= column["Brier, learner"]
     return [
-        Figure("Brier score at most the learner's", float(better.sum()), "cases", at_least=np.ceil(0.9 * n)),
-        Figure('macro F of "f1" at least the learner\'s', float((f1 >= own).sum()), "cases", at_least=np.ceil(0.9 * n)),
-        Figure('macro F of "f1" below the learner\'s at most', float((own - f1).max()), "", at_most=0.05),
+        Figure(
+            "Brier score at most the learner's",
+            float(better.sum()),
+            "cases",
+            at_least=np.ceil(0.9 * n),
+        ),
+        Figure(
+            'macro F of "f1" at least the learner\'s',
+            float((f1 >= own).sum()),
+            "cases",
+            at_least=np.ceil(0.9 * n),
+        ),
+        Figure(
+            'macro F of "f1" below the learner\'s at most',
+            float((own - f1).max()),
+            "",
+            at_most=0.05,
+        ),
         Figure(
             'macro F of "f1" at least the most probable seen labelset\'s',
             float((f1 >= seen).sum()),
@@ -115,7 +149,9 @@ def scores_of(case: str, seed: int | None, n_jobs: int) -> list[float]:
     X, Y, X_new, Y_new = split_of(name, seed)
     fitted = fit_base(LEARNERS[learner], X, Y)
     outputs = outputs_of(fitted, X_new, Y.shape[1])
-    model = CrossConformalClassifier(LEARNERS[learner], cv=5, random_state=0, n_jobs=n_jobs).fit(X, Y)
+    model = CrossConformalClassifier(LEARNERS[learner], cv=5, random_state=0, n_jobs=n_jobs).fit(
+        X, Y
+    )
     answers = {"learner": outputs > 0.5, "seen": most_probable_seen(outputs, Y)}
     answers |= {who: model.set_params(predict_for=who).predict(X_new) for who in ANSWERS[2:]}
     brier = [float(((p - Y_new) ** 2).mean()) for p in (outputs, model.predict_proba(X_new))]
@@ -125,7 +161,9 @@ def scores_of(case: str, seed: int | None, n_jobs: int) -> list[float]:
 
 def judge(Y: Array, answers: Array) -> list[float]:
     """Return the metrics of single answers."""
-    macro, micro = (float(f1_score(Y, answers, average=kind, zero_division=0)) for kind in ("macro", "micro"))
+    macro, micro = (
+        float(f1_score(Y, answers, average=kind, zero_division=0)) for kind in ("macro", "micro")
+    )
     return [macro, micro, float((answers == Y).all(axis=1).mean()), float((answers != Y).mean())]
 
 

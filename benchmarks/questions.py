@@ -20,7 +20,9 @@ from labelsure.predictions._questions import Members, Questions
 
 TITLE = "Questions"
 PARTS = ("emotions", "scene", "yeast", "birds", "medical", "enron", "bibtex")
-SEEDS = {name: (1,) if name in ("medical", "enron", "bibtex") else (1, 2, 3, 4, 5) for name in PARTS}
+SEEDS = {
+    name: (1,) if name in ("medical", "enron", "bibtex") else (1, 2, 3, 4, 5) for name in PARTS
+}
 POOLED = ("emotions", "scene", "yeast", "birds")
 N_TRAINING, N_OBJECTS, N_FOLDS = 1500, 200, 5
 LEVELS, CERTAIN_LEVELS = (0.95, 0.9, 0.8), (0.98, 0.95, 0.9)
@@ -31,15 +33,24 @@ CERTAIN_FROM = {1.0: 0.98, 2.0: 0.95}
 MOST_ENUMERATED = 20
 BLOCK_OBJECTS = 10
 METHOD = (
-    "Random resplits with the seeds 1 to 5 (one of medical, enron and bibtex): two thirds of a set for training, at"
-    f" most {N_TRAINING}, and {N_OBJECTS} objects. Extra trees (100, at least 2 examples in a leaf, 0.3 of the"
-    f" features) in {N_FOLDS} folds with the default measure. A truthful reviewer answers `region[i].questions()`;"
-    " costs are means per object, with standard errors over resplits, an answer about a label being 1. Settled:"
-    " one labelset of the region is left, or none. Certain: a labelset was confirmed, or all labels are known;"
-    " from a region at 98 % where judging a labelset costs 1, at 95 % where it costs 2. Beside it: asking all labels;"
-    " having the best labelset judged and each of its mistakes corrected, as if one look showed them all;"
-    " and asking for the label with the most uncertain marginal until the posterior probability of a labelset"
-    " reaches the level, which promises nothing. Figures with a limit are means less two standard errors."
+    "Random resplits with the seeds 1 to 5 (one of medical, enron and bibtex): two thirds of a"
+    " set for training, at"
+    f" most {N_TRAINING}, and {N_OBJECTS} objects. Extra trees (100, at least 2 examples in a"
+    f" leaf, 0.3 of the"
+    f" features) in {N_FOLDS} folds with the default measure. A truthful reviewer answers"
+    f" `region[i].questions()`;"
+    " costs are means per object, with standard errors over resplits, an answer about a label"
+    " being 1. Settled:"
+    " one labelset of the region is left, or none. Certain: a labelset was confirmed, or all"
+    " labels are known;"
+    " from a region at 98 % where judging a labelset costs 1, at 95 % where it costs 2. Beside"
+    " it: asking all labels;"
+    " having the best labelset judged and each of its mistakes corrected, as if one look showed"
+    " them all;"
+    " and asking for the label with the most uncertain marginal until the posterior probability"
+    " of a labelset"
+    " reaches the level, which promises nothing. Figures with a limit are means less two standard"
+    " errors."
 )
 LIMITS = {
     "yeast": {"labels": (10.5, 6.9, 5.6), "both": (5.5, 5.1, 4.5), "certain": (5.9, 11.0)},
@@ -62,8 +73,18 @@ def measure(part: str) -> list[Figure | Table | Picture]:
     if part in POOLED:
         pooled = play_resplits(part, table_pool(), only_certain=True)
     rows = [[part, way, *summary(values)] for way, values in found.items()]
-    rows += [[part, f"{way}, table_pool()", *summary(values)] for way, values in (pooled or {}).items()]
-    columns = ["set", "until, asking", "labels", "labelsets", "cost", "standard error", "settled and wrong"]
+    rows += [
+        [part, f"{way}, table_pool()", *summary(values)] for way, values in (pooled or {}).items()
+    ]
+    columns = [
+        "set",
+        "until, asking",
+        "labels",
+        "labelsets",
+        "cost",
+        "standard error",
+        "settled and wrong",
+    ]
     return [
         *limits_kept(part, found, pooled),
         Table("Answers per object", columns, rows),
@@ -77,14 +98,19 @@ def limits_kept(part: str, found: Ways, pooled: Ways | None) -> Iterator[Figure]
     for key, cost in (("labels", inf), ("both", 1.0)):
         for level, most in zip(LEVELS, limits.get(key, ()), strict=False):
             yield Figure(
-                f"{part}: {settled(level, cost)}", low_end(found[settled(level, cost)]), "answers", at_most=most
+                f"{part}: {settled(level, cost)}",
+                low_end(found[settled(level, cost)]),
+                "answers",
+                at_most=most,
             )
     for cost, most in zip(LABELSET_COSTS, limits.get("certain", ()), strict=False):
         way = certain(CERTAIN_FROM[cost], cost)
         yield Figure(f"{part}: {way}", low_end(found[way]), "answers", at_most=most)
         if pooled is not None:
             gain = float(np.mean(pooled[way]["costs"]) - np.mean(found[way]["costs"]))
-            yield Figure(f"{part}: {way}, table_pool() less extra trees", gain, "answers", at_most=0.0)
+            yield Figure(
+                f"{part}: {way}, table_pool() less extra trees", gain, "answers", at_most=0.0
+            )
 
 
 def settled(level: float, cost: float) -> str:
@@ -124,15 +150,23 @@ def draw_shares(part: str, found: Ways) -> Picture:
     """Return the share of objects that are done after so many answers, by way of asking."""
     ways = {
         "settled at 90 %, labels only": settled(0.9, inf),
-        **{f"certain, a labelset costs {cost:g}": certain(level, cost) for cost, level in CERTAIN_FROM.items()},
+        **{
+            f"certain, a labelset costs {cost:g}": certain(level, cost)
+            for cost, level in CERTAIN_FROM.items()
+        },
         **{f"correcting the best, costs {cost:g}": correcting(cost) for cost in CERTAIN_FROM},
         "asking label by label": ALL_LABELS,
     }
     n_labels = int(found[ALL_LABELS]["costs"][0, 0])
     x = list(range(n_labels + 3))
-    shares = {name: [100 * float(np.mean(found[way]["costs"] <= cost)) for cost in x] for name, way in ways.items()}
+    shares = {
+        name: [100 * float(np.mean(found[way]["costs"] <= cost)) for cost in x]
+        for name, way in ways.items()
+    }
     title = f"{part}, {n_labels} labels: objects done"
-    return Picture("questions", title, "answers given about an object", "% of the objects", x, shares, "linear")
+    return Picture(
+        "questions", title, "answers given about an object", "% of the objects", x, shares, "linear"
+    )
 
 
 def correcting(cost: float) -> str:
@@ -149,7 +183,9 @@ def play_resplits(name: str, learner: Any, *, only_certain: bool = False) -> Way
             rows = slice(start, start + BLOCK_OBJECTS)
             levels = sorted({*LEVELS, *CERTAIN_LEVELS})
             tasks += [(seed, predictions[rows], Y[rows], level) for level in levels]
-    played = Parallel(n_jobs=-1)(delayed(play)(*task, only_certain=only_certain) for _, *task in tasks)
+    played = Parallel(n_jobs=-1)(
+        delayed(play)(*task, only_certain=only_certain) for _, *task in tasks
+    )
     ways: dict[str, dict[int, list[dict[str, Array]]]] = {}
     for (seed, *_), found in zip(tasks, played, strict=True):
         for way, values in found.items():
@@ -161,14 +197,18 @@ def _join(resplits: list[list[dict[str, Array]]]) -> dict[str, Array]:
     """Return the values of all objects, one row per resplit."""
     names = resplits[0][0]
     return {
-        name: np.array([np.concatenate([block[name] for block in blocks]) for blocks in resplits]) for name in names
+        name: np.array([np.concatenate([block[name] for block in blocks]) for blocks in resplits])
+        for name in names
     }
 
 
 def predict(name: str, seed: int, learner: Any) -> tuple[LabelsetPredictions, Array]:
     """Return predictions for the objects of a resplit, and their labels."""
     data = load_if_there(name)
-    parts = [part.toarray() if sparse.issparse(part) else np.asarray(part) for part in (data.X_train, data.X_test)]
+    parts = [
+        part.toarray() if sparse.issparse(part) else np.asarray(part)
+        for part in (data.X_train, data.X_test)
+    ]
     X, Y = np.concatenate(parts), np.concatenate([data.Y_train, data.Y_test]).astype(int)
     n_training = min(N_TRAINING, 2 * len(X) // 3)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -176,7 +216,9 @@ def predict(name: str, seed: int, learner: Any) -> tuple[LabelsetPredictions, Ar
     seeded = clone(learner)
     if "random_state" in seeded.get_params():
         seeded.set_params(random_state=seed)
-    model = CrossConformalClassifier(seeded, cv=N_FOLDS, random_state=seed, n_jobs=-1).fit(X[training], Y[training])
+    model = CrossConformalClassifier(seeded, cv=N_FOLDS, random_state=seed, n_jobs=-1).fit(
+        X[training], Y[training]
+    )
     return model.predict_labelsets(X[objects]), Y[objects]
 
 
@@ -198,12 +240,18 @@ def play(
         entropy = {"labels": unknown, "labelsets": unknown, "costs": bits, "wrong": unknown}
         found[f"entropy of the weights at {100 * level:.0f} %, bits"] = entropy
         if Y.shape[1] <= MOST_ENUMERATED:
-            found[f"most uncertain marginal, posterior {100 * level:.0f} %"] = by_marginals(predictions, Y, level)
+            found[f"most uncertain marginal, posterior {100 * level:.0f} %"] = by_marginals(
+                predictions, Y, level
+            )
     if level == CERTAIN_LEVELS[0]:
         found[ALL_LABELS] = costs_only(np.full(len(Y), float(Y.shape[1])))
         mistakes = (predictions.labelsets != Y).sum(axis=1)
         for cost in LABELSET_COSTS:
-            found[correcting(cost)] = {"labels": mistakes, "labelsets": np.ones(len(Y)), "costs": cost + mistakes}
+            found[correcting(cost)] = {
+                "labels": mistakes,
+                "labelsets": np.ones(len(Y)),
+                "costs": cost + mistakes,
+            }
             found[correcting(cost)]["wrong"] = np.zeros(len(Y))
     return found
 
@@ -217,7 +265,12 @@ def answers(region: Any, Y: Array, to_the_end: bool, cost: float) -> dict[str, A
 
 def costs_only(costs: Array) -> dict[str, Array]:
     """Return costs that are answers about labels; none is wrong."""
-    return {"labels": costs, "labelsets": np.zeros(len(costs)), "costs": costs, "wrong": np.zeros(len(costs))}
+    return {
+        "labels": costs,
+        "labelsets": np.zeros(len(costs)),
+        "costs": costs,
+        "wrong": np.zeros(len(costs)),
+    }
 
 
 def by_marginals(predictions: LabelsetPredictions, Y: Array, level: float) -> dict[str, Array]:
@@ -228,7 +281,9 @@ def by_marginals(predictions: LabelsetPredictions, Y: Array, level: float) -> di
         posterior = predictions._batch.posterior
         assert posterior is not None
         members = Members.of(labelsets, posterior.log_probabilities(labelsets, i))
-        asking = Questions(lambda _, members=members: members, predictions.label_names, labelset_cost=inf)
+        asking = Questions(
+            lambda _, members=members: members, predictions.label_names, labelset_cost=inf
+        )
         while asking.question is not None and asking._now.members.weights.max() < level:
             asking.answer(asking.question.answer_for(truth))
         counts[i], wrong[i] = asking.n_labels, not np.array_equal(asking.labelset, truth)

@@ -13,7 +13,8 @@ from benchmarks._figures import Figure
 
 TITLE = "The paper's tables from a cold start"
 METHOD = (
-    "Wall time of `labelsure reproduce scene yeast`, one seed, on all cores, in a new process with an empty cache of"
+    "Wall time of `labelsure reproduce scene yeast`, one seed, on all cores, in a new process"
+    " with an empty cache of"
     " compiled code, so compilation is included; the slower of two such runs."
 )
 REPEATS = 2
@@ -29,7 +30,9 @@ def measure() -> list[Figure]:
 def _run_cold() -> float:
     command = shutil.which("labelsure", path=str(Path(sys.executable).parent))
     if command is None:
-        raise RuntimeError("The command labelsure is not installed beside this interpreter: pip install -e .")
+        raise RuntimeError(
+            "The command labelsure is not installed beside this interpreter: pip install -e ."
+        )
     with TemporaryDirectory() as cache:
         start = time.perf_counter()
         done = subprocess.run(

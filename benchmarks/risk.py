@@ -18,14 +18,22 @@ from labelsure import control_precision, control_recall
 TITLE = "Recall and precision under control"
 PACKAGES = ("mapie",)
 METHOD = (
-    "Calibrating a threshold from ready-made outputs: `control_recall` and `control_precision` against MAPIE's"
-    " `MultiLabelClassificationController.calibrate`, whose prediction function returns the same array at no cost, on"
-    " yeast (450 calibration examples of one ML-RBF model, 14 labels) and on enron (1 123 examples, outputs of"
-    " logistic regression in ten folds, 53 labels; those without labels, which MAPIE refuses, left out). Recall 0.9"
-    " by conformal risk control; recall 0.9 by risk-controlling prediction sets with the betting bound, delta 0.1;"
-    " precision 0.6 by learn-then-test with Bonferroni's correction on MAPIE's 100 thresholds. For recall labelsure"
-    " looks at every threshold, MAPIE at 100; the thresholds are compared before anything is timed and agree to MAPIE's"
-    " grid. Precision is not the same in both: an empty set counts as precise here, as imprecise in MAPIE. CPU seconds,"
+    "Calibrating a threshold from ready-made outputs: `control_recall` and `control_precision`"
+    " against MAPIE's"
+    " `MultiLabelClassificationController.calibrate`, whose prediction function returns the same"
+    " array at no cost, on"
+    " yeast (450 calibration examples of one ML-RBF model, 14 labels) and on enron (1 123"
+    " examples, outputs of"
+    " logistic regression in ten folds, 53 labels; those without labels, which MAPIE refuses,"
+    " left out). Recall 0.9"
+    " by conformal risk control; recall 0.9 by risk-controlling prediction sets with the betting"
+    " bound, delta 0.1;"
+    " precision 0.6 by learn-then-test with Bonferroni's correction on MAPIE's 100 thresholds."
+    " For recall labelsure"
+    " looks at every threshold, MAPIE at 100; the thresholds are compared before anything is"
+    " timed and agree to MAPIE's"
+    " grid. Precision is not the same in both: an empty set counts as precise here, as imprecise"
+    " in MAPIE. CPU seconds,"
     " best of several interleaved runs, one thread."
 )
 GRID = np.arange(0, 1, 0.01)
@@ -52,10 +60,17 @@ def compare(name: str, outputs: Array, Y: Array) -> list[Figure]:
     check_agreement(ours().threshold, theirs().best_predict_param[0])
     figures = []
     for what, (labelsure, mapie) in both.items():
-        seconds = fastest({"labelsure": labelsure, "mapie": mapie}, repeats=REPEATS, clock=time.process_time)
+        seconds = fastest(
+            {"labelsure": labelsure, "mapie": mapie}, repeats=REPEATS, clock=time.process_time
+        )
         figures += [
             Figure(f"{name}, {what}: labelsure", 1000 * seconds["labelsure"], "ms"),
-            Figure(f"{name}, {what}: against MAPIE", seconds["mapie"] / seconds["labelsure"], "x", at_least=100),
+            Figure(
+                f"{name}, {what}: against MAPIE",
+                seconds["mapie"] / seconds["labelsure"],
+                "x",
+                at_least=100,
+            ),
         ]
     return figures
 
@@ -74,8 +89,17 @@ def controls(outputs: Array, Y: Array) -> Controls:
             partial(mapie, risk="recall", method="crc", target_level=0.9),
         ),
         "recall, rcps": (
-            partial(control_recall, outputs, Y, target=0.9, method="rcps", delta=0.1, bound="betting"),
-            partial(mapie, risk="recall", method="rcps", rcps_bound="wsr", target_level=0.9, confidence_level=0.9),
+            partial(
+                control_recall, outputs, Y, target=0.9, method="rcps", delta=0.1, bound="betting"
+            ),
+            partial(
+                mapie,
+                risk="recall",
+                method="rcps",
+                rcps_bound="wsr",
+                target_level=0.9,
+                confidence_level=0.9,
+            ),
         ),
         "precision, ltt": (
             partial(

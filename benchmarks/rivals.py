@@ -13,22 +13,39 @@ from benchmarks._answers import NotMeasuredError
 from benchmarks._figures import Figure
 from benchmarks._inductive import InductiveTask, inductive_yeast
 from benchmarks._measuring import fastest, in_new_process, peak_growth
-from benchmarks._rivals import CrepesTable, MulaconfTable, labelsure_table, numpy_table, reversed_bits
+from benchmarks._rivals import (
+    CrepesTable,
+    MulaconfTable,
+    labelsure_table,
+    numpy_table,
+    reversed_bits,
+)
 
 TITLE = "Other packages"
 PACKAGES = ("crepes", "mulaconf", "torch")
 METHOD = (
-    "The p-values of all 16 384 labelsets for the 917 test objects of yeast, from one ML-RBF model and 450 calibration"
-    " examples (inductive), on one thread; the score is the sum of the squared errors, which all of them can use."
-    " labelsure, numpy (a matrix product and one `searchsorted`) and mulaconf (`InductiveConformalPredictor.predict`,"
-    ' measure "norm", which is the square root of that score and so ranks labelsets alike) start from the outputs;'
-    " crepes (`ConformalClassifier.predict_p`, not smoothed) knows nothing of labelsets and gets all their scores ready"
-    " made, which is not counted here. numpy and mulaconf work on as many objects at a time as is fastest, mulaconf"
-    " also with its own setting. CPU seconds, best of several interleaved runs, of crepes a single run. The p-values of"
-    " labelsure, numpy and crepes are equal to the last bit. mulaconf computes with 32-bit floats, so scores closer"
-    " than that to a calibration score are counted on the wrong side: the table gives the share of such p-values and"
-    " the largest difference. labelsure's other scores have no counterpart to compare with: mulaconf has no"
-    " cross-conformal predictor, crepes no scores of labelsets. Memory is the highest growth of the process, in a"
+    "The p-values of all 16 384 labelsets for the 917 test objects of yeast, from one ML-RBF"
+    " model and 450 calibration"
+    " examples (inductive), on one thread; the score is the sum of the squared errors, which all"
+    " of them can use."
+    " labelsure, numpy (a matrix product and one `searchsorted`) and mulaconf"
+    " (`InductiveConformalPredictor.predict`,"
+    ' measure "norm", which is the square root of that score and so ranks labelsets alike) start'
+    " from the outputs;"
+    " crepes (`ConformalClassifier.predict_p`, not smoothed) knows nothing of labelsets and gets"
+    " all their scores ready"
+    " made, which is not counted here. numpy and mulaconf work on as many objects at a time as is"
+    " fastest, mulaconf"
+    " also with its own setting. CPU seconds, best of several interleaved runs, of crepes a"
+    " single run. The p-values of"
+    " labelsure, numpy and crepes are equal to the last bit. mulaconf computes with 32-bit"
+    " floats, so scores closer"
+    " than that to a calibration score are counted on the wrong side: the table gives the share"
+    " of such p-values and"
+    " the largest difference. labelsure's other scores have no counterpart to compare with:"
+    " mulaconf has no"
+    " cross-conformal predictor, crepes no scores of labelsets. Memory is the highest growth of"
+    " the process, in a"
     " process of its own, the result included."
 )
 CHUNKS = (1, 2, 4, 8, 16, 32, 64)
@@ -62,7 +79,9 @@ def _speeds(task: InductiveTask, crepes_seconds: float) -> list[Figure]:
     n_numpy = _fastest_chunk(lambda n: partial(numpy_table, task, n))
     n_mulaconf = _fastest_chunk(partial(MulaconfTable, task))
     if not np.array_equal(ours, numpy_table(task, n_numpy)):
-        raise RuntimeError("The tables of labelsure and numpy differ, so their speeds cannot be compared.")
+        raise RuntimeError(
+            "The tables of labelsure and numpy differ, so their speeds cannot be compared."
+        )
     mulaconf = MulaconfTable(task)
     unequal, farthest = disagreement(ours, mulaconf())
     functions = {
@@ -71,13 +90,19 @@ def _speeds(task: InductiveTask, crepes_seconds: float) -> list[Figure]:
         f"mulaconf, {n_mulaconf} objects at a time": MulaconfTable(task, n_mulaconf),
         "mulaconf, its own setting": mulaconf,
     }
-    seconds = fastest(functions, repeats=REPEATS, clock=time.process_time) | {"crepes, scores given": crepes_seconds}
+    seconds = fastest(functions, repeats=REPEATS, clock=time.process_time) | {
+        "crepes, scores given": crepes_seconds
+    }
     own = seconds.pop("labelsure")
     return [
         Figure("labelsure", 1000 * own, "ms"),
         *(Figure(f"against {name}", value / own, "x") for name, value in seconds.items()),
         Figure("mulaconf: p-values that differ", 1e6 * unequal, "in a million"),
-        Figure("mulaconf: largest difference of p-values", farthest * (len(task.calibration_labels) + 1), "/ 451"),
+        Figure(
+            "mulaconf: largest difference of p-values",
+            farthest * (len(task.calibration_labels) + 1),
+            "/ 451",
+        ),
     ]
 
 
@@ -100,7 +125,9 @@ def _crepes_once(task: InductiveTask) -> tuple[float, float]:
     theirs, growth = peak_growth(table)
     seconds = time.process_time() - start
     if not np.array_equal(labelsure_table(task), theirs):
-        raise RuntimeError("The tables of labelsure and crepes differ, so their speeds cannot be compared.")
+        raise RuntimeError(
+            "The tables of labelsure and crepes differ, so their speeds cannot be compared."
+        )
     return seconds, growth / 2**20
 
 

@@ -22,13 +22,18 @@ from labelsure.engine._walk_kernels import WORK, Found
 BUDGET = 200_000
 TITLE = "Searching regions"
 METHOD = (
-    f"Regions of the first {N_OBJECTS} test objects at 80, 90 and 95 % from one-vs-rest logistic regression (liblinear)"
-    " in 10 folds, by log loss and by the paper's power score (d=4), on one thread. Medical has 45 labels, enron 53,"
+    f"Regions of the first {N_OBJECTS} test objects at 80, 90 and 95 % from one-vs-rest logistic"
+    f" regression (liblinear)"
+    " in 10 folds, by log loss and by the paper's power score (d=4), on one thread. Medical has"
+    " 45 labels, enron 53,"
     f" bibtex 159. A search gives up after {BUDGET} evaluations; what it has found by then counts."
-    " Nanoseconds are seconds of the processor, the least of several runs, over all labelsets found: setting up the"
-    " objects' problems included, and for the search kernel alone. An evaluation is ten look-ups, one per fold."
+    " Nanoseconds are seconds of the processor, the least of several runs, over all labelsets"
+    " found: setting up the"
+    " objects' problems included, and for the search kernel alone. An evaluation is ten look-ups,"
+    " one per fold."
     " The first figures put the three levels together, weighted by the number of labelsets."
-    " Memory is by how much the process grew at its highest while counting all regions at 95 %, by itself."
+    " Memory is by how much the process grew at its highest while counting all regions at 95 %,"
+    " by itself."
     " Small regions, as on medical, are found faster than their problems are set up."
 )
 DATASETS = ("medical", "enron", "bibtex")
@@ -77,7 +82,9 @@ def measure() -> list[Figure | Table]:
     for name, score in product(DATASETS, SCORES):
         engine = engine_of(logistic_outputs(name), score)
         effort_of(engine.take(np.arange(2)), LEVELS[0], budget=1000, repeats=1)  # compiles
-        efforts = {level: effort_of(engine, level, budget=BUDGET, repeats=REPEATS) for level in LEVELS}
+        efforts = {
+            level: effort_of(engine, level, budget=BUDGET, repeats=REPEATS) for level in LEVELS
+        }
         rows += [_row(name, score, level, effort) for level, effort in efforts.items()]
         n_found = sum(sum(effort.sizes) for effort in efforts.values())
         nanoseconds = 1e9 * sum(effort.seconds for effort in efforts.values()) / n_found
@@ -87,7 +94,11 @@ def measure() -> list[Figure | Table]:
             Figure(f"{name}, {score}: evaluations by labelset", nodes, "evaluations", at_most=3),
         ]
     figures += [
-        Figure(f"{name}: memory", in_new_process(_memory, engine_of(logistic_outputs(name), "log loss")), "MiB")
+        Figure(
+            f"{name}: memory",
+            in_new_process(_memory, engine_of(logistic_outputs(name), "log loss")),
+            "MiB",
+        )
         for name in DATASETS
     ]
     return [*figures, Table("By level", COLUMNS, rows)]
@@ -100,7 +111,9 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
     seconds, kernel_seconds = [], []
     for _ in range(repeats):
         start = time.process_time()
-        counted = searches.count(everyone, smallest, budget)  # what region_sizes does before it estimates
+        counted = searches.count(
+            everyone, smallest, budget
+        )  # what region_sizes does before it estimates
         seconds.append(time.process_time() - start)
         with watched_kernel() as watch:
             searches.count(everyone, smallest, budget)

@@ -16,9 +16,12 @@ from benchmarks._measuring import in_new_process
 
 TITLE = "A million rows through the command line"
 METHOD = (
-    "`labelsure predict` from Parquet to Parquet: made-up rows of 20 numbers, 8 labels, a model of 10 folds with"
-    " gradient boosting fitted on 3000 rows, batches of 10 000, one core. Memory is the highest resident memory of the"
-    " whole process, Python, libraries and model included. Seconds are those of the processor; compiled code is loaded,"
+    "`labelsure predict` from Parquet to Parquet: made-up rows of 20 numbers, 8 labels, a model"
+    " of 10 folds with"
+    " gradient boosting fitted on 3000 rows, batches of 10 000, one core. Memory is the highest"
+    " resident memory of the"
+    " whole process, Python, libraries and model included. Seconds are those of the processor;"
+    " compiled code is loaded,"
     " not made."
 )
 N_ROWS, N_TRAINED_ON, N_FEATURES, N_LABELS = 1_000_000, 3000, 20, 8
@@ -47,7 +50,9 @@ def measure(n_rows: int = N_ROWS) -> list[Figure | Table]:
     return [
         Figure("peak memory", many["megabytes"] / 1000, "GB", at_most=1.0),
         Figure("peak memory for 100 rows", few["megabytes"] / 1000, "GB"),
-        Figure("share of the learner", 100 * many["seconds"]["learner"] / total, "%", at_least=50.0),
+        Figure(
+            "share of the learner", 100 * many["seconds"]["learner"] / total, "%", at_least=50.0
+        ),
         Figure("rows in a second", n_rows / total, "rows"),
         Table(f"Who took the time for {n_rows} rows", ["what", "seconds", "%"], rows),
     ]
@@ -90,20 +95,39 @@ def predict(folder: Path, data: str) -> dict[str, Any]:
     from labelsure.cli import _answers, _predict_parts, main
     from labelsure.conformal import _base
 
-    seconds: dict[str, float] = dict.fromkeys(("all", "learner", "answers", "reading", "writing"), 0.0)
+    seconds: dict[str, float] = dict.fromkeys(
+        ("all", "learner", "answers", "reading", "writing"), 0.0
+    )
     made = _predict_parts.PartMaker.__call__
-    words = ["predict", str(folder / "model.labelsure"), str(folder / data), "-o", str(folder / "out.parquet")]
+    words = [
+        "predict",
+        str(folder / "model.labelsure"),
+        str(folder / data),
+        "-o",
+        str(folder / "out.parquet"),
+    ]
     with (
-        patch.object(_base, "outputs_of_models", _clocked(seconds, "learner", _base.outputs_of_models)),
+        patch.object(
+            _base, "outputs_of_models", _clocked(seconds, "learner", _base.outputs_of_models)
+        ),
         patch.object(_predict_parts.PartMaker, "__call__", _clocked(seconds, "answers", made)),
-        patch.object(_answers.ParquetAnswers, "part", _clocked(seconds, "writing", _answers.ParquetAnswers.part)),
+        patch.object(
+            _answers.ParquetAnswers,
+            "part",
+            _clocked(seconds, "writing", _answers.ParquetAnswers.part),
+        ),
     ):
         if _clocked(seconds, "all", main)([*words, "--jobs", "1"]):
             raise RuntimeError("labelsure predict failed")
     seconds["answers"] -= seconds["learner"] + seconds["writing"]
-    seconds["reading"] = seconds["all"] - seconds["learner"] - seconds["answers"] - seconds["writing"]
+    seconds["reading"] = (
+        seconds["all"] - seconds["learner"] - seconds["answers"] - seconds["writing"]
+    )
     unit = 1e6 if sys.platform == "darwin" else 1e3
-    return {"megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, "seconds": seconds}
+    return {
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
+        "seconds": seconds,
+    }
 
 
 def _clocked(seconds: dict[str, float], name: str, function: Any) -> Any:

@@ -13,11 +13,16 @@ from labelsure import LabelsetPredictions
 
 TITLE = "The p-value table"
 METHOD = (
-    "The p-values of 16 383 labelsets for the 917 test objects of yeast, from ML-RBF in 15 folds as in the paper,"
-    " without (lambda=0) and with (lambda=1) a penalty for unseen pairs of labels. The baseline is numpy on one thread:"
-    " a matrix product for the scores and one `searchsorted` per fold, for all objects at once and for the number of"
-    " objects at a time that is fastest. Times are the best of several interleaved runs in one process, kernels"
-    " compiled beforehand, and all tables are equal to the last bit. Memory is the highest growth of the process, in a"
+    "The p-values of 16 383 labelsets for the 917 test objects of yeast, from ML-RBF in 15 folds"
+    " as in the paper,"
+    " without (lambda=0) and with (lambda=1) a penalty for unseen pairs of labels. The baseline"
+    " is numpy on one thread:"
+    " a matrix product for the scores and one `searchsorted` per fold, for all objects at once"
+    " and for the number of"
+    " objects at a time that is fastest. Times are the best of several interleaved runs in one"
+    " process, kernels"
+    " compiled beforehand, and all tables are equal to the last bit. Memory is the highest growth"
+    " of the process, in a"
     " process of its own, less the table itself, per entry of the table."
 )
 PENALTIES = (0.0, 1.0)
@@ -50,21 +55,35 @@ def _speeds(penalty: float) -> list[Figure]:
         )
     name = f"lambda={penalty:g}"
     return [
-        Figure(f"{name}: against numpy, all objects at once", seconds["whole"] / seconds["one"], "x", at_least=20),
         Figure(
-            f"{name}: against numpy, {chunk} objects at a time", seconds["chunks"] / seconds["one"], "x", at_least=12
+            f"{name}: against numpy, all objects at once",
+            seconds["whole"] / seconds["one"],
+            "x",
+            at_least=20,
         ),
-        Figure(f"{name}: two threads against one", seconds["one"] / seconds["two"], "x", at_least=1.6),
+        Figure(
+            f"{name}: against numpy, {chunk} objects at a time",
+            seconds["chunks"] / seconds["one"],
+            "x",
+            at_least=12,
+        ),
+        Figure(
+            f"{name}: two threads against one", seconds["one"] / seconds["two"], "x", at_least=1.6
+        ),
         Figure(f"{name}: one thread", 1000 * seconds["one"], "ms"),
         Figure(
-            f"{name}: one thread, by look-up", 1e9 * seconds["one"] / (len(folds) * len(one) * len(labelsets)), "ns"
+            f"{name}: one thread, by look-up",
+            1e9 * seconds["one"] / (len(folds) * len(one) * len(labelsets)),
+            "ns",
         ),
     ]
 
 
 def _memory(penalty: float) -> Figure:
     beyond = in_new_process(_bytes_beyond_table, predict_yeast(penalty, n_jobs=1))
-    return Figure(f"lambda={penalty:g}: memory beyond the table, by entry", beyond, "bytes", at_most=4)
+    return Figure(
+        f"lambda={penalty:g}: memory beyond the table, by entry", beyond, "bytes", at_most=4
+    )
 
 
 def _bytes_beyond_table(predictions: LabelsetPredictions) -> float:

@@ -19,7 +19,12 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_templates", "generated/gallery/*.ipynb", "generated/gallery/*.py", "generated/gallery/*.md5"]
+exclude_patterns = [
+    "_templates",
+    "generated/gallery/*.ipynb",
+    "generated/gallery/*.py",
+    "generated/gallery/*.md5",
+]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"sklearn\..*"),  # built offline: no index of other sites is read
@@ -27,7 +32,8 @@ nitpick_ignore_regex = [
 ]
 suppress_warnings = ["config.cache"]
 
-# Markdown as GitHub shows it, too: links to headings, formulas in dollars and in fences called math.
+# Markdown as GitHub shows it, too: links to headings, formulas in dollars and in fences called
+# math.
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]
@@ -71,10 +77,25 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars: dict[str, list[str]] = {"index": [], "start": [], "recipes": [], "faq": []}  # no pages below these
+html_sidebars: dict[str, list[str]] = {
+    "index": [],
+    "start": [],
+    "recipes": [],
+    "faq": [],
+}  # no pages below these
 
 ROOMS = (
-    *("conformal", "predictions", "measures", "estimators", "paper", "decisions", "metrics", "engine", "datasets"),
+    *(
+        "conformal",
+        "predictions",
+        "measures",
+        "estimators",
+        "paper",
+        "decisions",
+        "metrics",
+        "engine",
+        "datasets",
+    ),
     *("model_file", "plots", "report"),
 )
 SKLEARN_REQUEST = re.compile(r"set_\w+_request|get_metadata_routing")
@@ -91,12 +112,16 @@ def find_home(app, env, node, contents):  # type: ignore[no-untyped-def]
     if node.get("refdomain") != "py":
         return None
     name, dot, member = node["reftarget"].removeprefix("labelsure.").partition(".")
-    rooms = [room for room in ROOMS if name in getattr(import_module(f"labelsure.{room}"), "__all__", ())]
+    rooms = [
+        room for room in ROOMS if name in getattr(import_module(f"labelsure.{room}"), "__all__", ())
+    ]
     target = f"labelsure.{rooms[0]}.{name}{dot}{member}" if rooms else ""
     domain = env.get_domain("py")
     if not rooms:
         return None
-    return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contents)
+    return domain.resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], target, node, contents
+    )
 
 
 def setup(app):  # type: ignore[no-untyped-def]

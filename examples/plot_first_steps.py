@@ -2,11 +2,12 @@
 Sure, possible, ruled out
 =========================
 
-A random forest, articles with five possible subjects, and an answer in words at three levels of confidence.
+A random forest, articles with five possible subjects, and an answer in words at three levels of
+confidence.
 """
 
-# %%
-# The data are made up: put your own ``X`` and ``Y`` here. ``Y`` has one column of zeros and ones per label.
+# %% The data are made up: put your own ``X`` and ``Y`` here. ``Y`` has one column of zeros and ones
+# per label.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_multilabel_classification
@@ -20,8 +21,8 @@ model = CrossConformalClassifier(RandomForestClassifier(50), cv=5, random_state=
 model.fit(X[:600], Y[:600], label_names=names)
 pred = model.predict_labelsets(X[600:])
 
-# %%
-# At 90 % confidence, for the first articles. The more sets of labels are left (``size``), the less is sure.
+# %% At 90 % confidence, for the first articles. The more sets of labels are left (``size``), the
+# less is sure.
 print(pred.region(significance=0.1).to_frame().head())
 
 # %%
@@ -35,7 +36,12 @@ for column, level in enumerate(levels):
     for row, word in enumerate(words):
         axes.add_patch(plt.Rectangle((column, row), 0.95, 0.9, color=colours[word]))
         axes.text(
-            column + 0.47, row + 0.45, word, ha="center", va="center", color="white" if word == "sure" else "black"
+            column + 0.47,
+            row + 0.45,
+            word,
+            ha="center",
+            va="center",
+            color="white" if word == "sure" else "black",
         )
 axes.set(xlim=(0, 3), ylim=(5, 0))
 axes.set_xticks(np.arange(3) + 0.47, [f"{1 - level:.0%} confidence" for level in levels])

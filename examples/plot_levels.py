@@ -2,8 +2,8 @@
 Are the levels kept, and at what price?
 =======================================
 
-How often regions miss the truth, and how large they are, at every level of confidence; for two learners, a good one and
-one that has hardly any features to look at.
+How often regions miss the truth, and how large they are, at every level of confidence; for two
+learners, a good one and one that has hardly any features to look at.
 """
 
 # %%
@@ -23,12 +23,13 @@ X, Y = make_multilabel_classification(n_samples=3000, n_classes=5, length=250, r
 linear = OneVsRestClassifier(LogisticRegression())
 learners = {
     "all features": make_pipeline(StandardScaler(), linear),
-    "three features": make_pipeline(FunctionTransformer(lambda X: X[:, :3]), StandardScaler(), linear),
+    "three features": make_pipeline(
+        FunctionTransformer(lambda X: X[:, :3]), StandardScaler(), linear
+    ),
 }
 
-# %%
-# The errors follow the level for both, because that is proven whatever the learner. What a better learner buys is
-# smaller regions.
+# %% The errors follow the level for both, because that is proven whatever the learner. What a
+# better learner buys is smaller regions.
 levels = np.linspace(0.01, 0.5, 30)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
 left.plot(100 * levels, 100 * levels, ":", color="grey", label="the level")

@@ -2,8 +2,9 @@
 An alarm for a changed world
 ============================
 
-Every promise rests on new objects being like the old ones. A martingale bets against that. While nothing has
-changed, the probability that it ever reaches 100 is at most 1 %; after a change it grows.
+Every promise rests on new objects being like the old ones. A martingale bets against that. While
+nothing has changed, the probability that it ever reaches 100 is at most 1 %; after a change it
+grows.
 """
 
 # %%
@@ -18,11 +19,13 @@ from labelsure.metrics import ExchangeabilityMartingale, OnlinePValues
 
 X, Y = make_multilabel_classification(n_samples=2000, n_classes=5, length=250, random_state=0)
 learner = OneVsRestClassifier(LogisticRegression(max_iter=1000))
-model = InductiveConformalClassifier(learner, calibration_size=300, random_state=0).fit(X[:1000], Y[:1000])
+model = InductiveConformalClassifier(learner, calibration_size=300, random_state=0).fit(
+    X[:1000], Y[:1000]
+)
 calibration = model.fold_indices_[0]
 
-# %%
-# Then objects arrive one by one, and their labels a little later. In one world five sensors fail after 400 objects.
+# %% Then objects arrive one by one, and their labels a little later. In one world five sensors fail
+# after 400 objects.
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 for name, fails in (("all is well", False), ("five sensors fail", True)):
     arriving = OnlinePValues(random_state=0)
@@ -34,7 +37,9 @@ for name, fails in (("all is well", False), ("five sensors fail", True)):
     for score in model.nonconformity(X_later, Y[1000:]):
         martingale.update(arriving.update(score))
     axes.plot(martingale.log10_path, label=name)
-    print(f"{name}: {'no alarm' if martingale.alarm is None else f'alarm at object {martingale.alarm}'}")
+    print(
+        f"{name}: {'no alarm' if martingale.alarm is None else f'alarm at object {martingale.alarm}'}"
+    )
 axes.axhline(2, color="grey", linestyle=":", label="alarm")
 axes.axvline(400, color="grey", linewidth=0.5)
 axes.set(xlabel="objects", ylabel="log10 of the capital")

@@ -2,8 +2,8 @@
 Accept without review
 =====================
 
-Some predictions are so sure that nobody need look at them. Which, if at most a given share of those accepted may be
-wrong?
+Some predictions are so sure that nobody need look at them. Which, if at most a given share of those
+accepted may be wrong?
 """
 
 # %%
@@ -22,8 +22,8 @@ model = InductiveConformalClassifier(learner, random_state=0).fit(X[:1500], Y[:1
 selector = ReviewSelector(model).calibrate(X[1500:2500], Y[1500:2500])
 print(selector.select(X[2500:], alpha=0.1).statement)
 
-# %%
-# The more errors may slip through, the more predictions pass. Without selection a third of them would be wrong.
+# %% The more errors may slip through, the more predictions pass. Without selection a third of them
+# would be wrong.
 levels = np.linspace(0.01, 0.3, 30)
 accepted, wrong = [], []
 for level in levels:

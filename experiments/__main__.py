@@ -18,9 +18,15 @@ PAGE = HERE.parent / "docs" / "experiments.md"
 
 def main() -> None:
     """Run what is asked for, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m experiments", description=sys.modules["experiments"].__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(PLAN)}; without any, all of them")
-    parser.add_argument("--write-docs", action="store_true", help=f"only write {PAGE.name} from the results kept")
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments", description=sys.modules["experiments"].__doc__
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"{', '.join(PLAN)}; without any, all of them"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help=f"only write {PAGE.name} from the results kept"
+    )
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in PLAN]:
         parser.error(f"unknown name {', '.join(unknown)}; there are {', '.join(PLAN)}")
@@ -37,7 +43,11 @@ def main() -> None:
 def missing(name: str, document: dict[str, Any] | None) -> set[tuple[str, str, str, int]]:
     """Return the planned cells that a results file, None if there is none, does not have."""
     keys = ("learner", "measure", "guarantee", "resplit")
-    kept = set() if document is None else {tuple(cell[key] for key in keys) for cell in document["cells"]}
+    kept = (
+        set()
+        if document is None
+        else {tuple(cell[key] for key in keys) for cell in document["cells"]}
+    )
     planned: set[tuple[str, str, str, int]] = set().union(*(run.cells() for run in PLAN[name]))
     return planned - kept
 

@@ -63,7 +63,9 @@ class Row:
 
     def size(self, resplits: Iterable[int] | None = None, level: str = "90") -> float:
         """Return the mean size over some resplits or all, with many labels the geometric mean."""
-        figures = [self.figures[number] for number in (self.figures if resplits is None else resplits)]
+        figures = [
+            self.figures[number] for number in (self.figures if resplits is None else resplits)
+        ]
         if self.many_labels:
             return float(2 ** fmean(one["log2_mean"][level] for one in figures))
         return fmean(one["sizes"][level] for one in figures)
@@ -71,7 +73,9 @@ class Row:
     def exceeds(self, level: str) -> bool:
         """Tell whether the error is more than two binomial standard deviations of one test part above nominal."""
         share = 1 - float(level) / 100
-        return self.mean("errors", level) > 100 * (share + 2 * sqrt(share * (1 - share) / self.n_test))
+        return self.mean("errors", level) > 100 * (
+            share + 2 * sqrt(share * (1 - share) / self.n_test)
+        )
 
 
 def look_up(figures: Any, keys: Sequence[str]) -> float:
@@ -84,10 +88,21 @@ def look_up(figures: Any, keys: Sequence[str]) -> float:
 def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
     """Return the page in Markdown for results files by name, of whose plan some cells may still be missing."""
     by_name = {name: read_rows(document) for name, document in documents.items()}
-    default = [row for name, rows in by_name.items() if name.startswith(("new-", "pool-")) for row in rows]
+    default = [
+        row for name, rows in by_name.items() if name.startswith(("new-", "pool-")) for row in rows
+    ]
     everything = [row for rows in by_name.values() for row in rows]
-    missing = [f"Unfinished: {n_missing} cells of the plan are still to be measured."] if n_missing else []
-    findings = [*default_findings(default), *exact_findings(everything), counted(everything), *missing]
+    missing = (
+        [f"Unfinished: {n_missing} cells of the plan are still to be measured."]
+        if n_missing
+        else []
+    )
+    findings = [
+        *default_findings(default),
+        *exact_findings(everything),
+        counted(everything),
+        *missing,
+    ]
     lines = "\n".join(f"- {line}" for line in findings)
     return f"{ABOUT}\n{lines}\n\n{READING.format(*LOG_LOSS)}\n{summary(default)}\n"
 
@@ -99,19 +114,27 @@ def read_rows(document: dict[str, Any]) -> list[Row]:
         if "figures" in cell:
             key = (cell["dataset"], cell["learner"], cell["measure"], cell["guarantee"])
             figures.setdefault(key, {})[cell["resplit"]] = cell["figures"]
-    return [Row(*key, document["datasets"][key[0]]["n_test"], found) for key, found in figures.items()]
+    return [
+        Row(*key, document["datasets"][key[0]]["n_test"], found) for key, found in figures.items()
+    ]
 
 
 def rivals(row: Row, rows: Iterable[Row], wanted: Callable[[Row], bool]) -> list[Row]:
     """Return the rows on the same data and at least the same resplits that are wanted."""
-    same = [other for other in rows if other.dataset == row.dataset and other.figures.keys() >= row.figures.keys()]
+    same = [
+        other
+        for other in rows
+        if other.dataset == row.dataset and other.figures.keys() >= row.figures.keys()
+    ]
     return [other for other in same if wanted(other)]
 
 
 def log_loss_of(row: Row, rows: Iterable[Row]) -> Row:
     """Return log loss and frequencies with the same learner."""
     name = LOG_LOSS[row.many_labels]
-    (found,) = rivals(row, rows, lambda other: other.measure == name and other.learner == row.learner)
+    (found,) = rivals(
+        row, rows, lambda other: other.measure == name and other.learner == row.learner
+    )
     return found
 
 
@@ -123,7 +146,11 @@ def default_findings(rows: Sequence[Row]) -> list[str]:
     autos = {}
     for row in rows:
         if row.measure == AUTO:
-            fixed = rivals(row, rows, lambda other, row=row: other.learner == row.learner and other.measure != AUTO)
+            fixed = rivals(
+                row,
+                rows,
+                lambda other, row=row: other.learner == row.learner and other.measure != AUTO,
+            )
             autos[row] = row.size() / min(other.size(row.figures) for other in fixed)
     worst_auto = max(autos, key=autos.__getitem__)
     lower = [
@@ -133,11 +160,16 @@ def default_findings(rows: Sequence[Row]) -> list[str]:
     ]
     return [
         "Regions of the default measure at 90 % are in the geometric mean"
-        f" {exp(fmean(map(log, ratios.values()))):.2f} times as large as those of log loss and frequencies, in"
-        f" {len(ratios)} cases, at most {ratios[worst]:.2f} times ({worst.dataset}, {worst.learner}).",
-        f'Regions of `measure="auto"` at 90 % are at most {autos[worst_auto]:.2f} times as large as those of the best'
-        f" measure named beforehand, in {len(autos)} cases ({worst_auto.dataset}, {worst_auto.learner}).",
-        f"`predict` with the default measure has a subset accuracy or macro F more than {SLACK} below the learner's in"
+        f" {exp(fmean(map(log, ratios.values()))):.2f} times as large as those of log loss and"
+        f" frequencies, in"
+        f" {len(ratios)} cases, at most {ratios[worst]:.2f} times ({worst.dataset},"
+        f" {worst.learner}).",
+        f'Regions of `measure="auto"` at 90 % are at most {autos[worst_auto]:.2f} times as large'
+        f" as those of the best"
+        f" measure named beforehand, in {len(autos)} cases ({worst_auto.dataset},"
+        f" {worst_auto.learner}).",
+        f"`predict` with the default measure has a subset accuracy or macro F more than {SLACK}"
+        f" below the learner's in"
         f" {len(lower)} of {len(default)} cases ({'; '.join(lower) or 'none'}).",
     ]
 
@@ -148,30 +180,51 @@ def exact_findings(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         if row.guarantee == "exact" and row.measure != BASELINE:
             names = (row.learner, row.measure, "cross")
-            same = rivals(row, rows, lambda other, n=names: (other.learner, other.measure, other.guarantee) == n)
-            ratios += [row.size(level=level) / same[0].size(row.figures, level) for level in ("90", "80")]
+            same = rivals(
+                row,
+                rows,
+                lambda other, n=names: (other.learner, other.measure, other.guarantee) == n,
+            )
+            ratios += [
+                row.size(level=level) / same[0].size(row.figures, level) for level in ("90", "80")
+            ]
     cost = f"{min(ratios):.2f} to {max(ratios):.2f} times as large as those of the paper's p-value"
     return [f'Regions of `guarantee="exact"` at 90 and 80 % are {cost} on the same resplits.']
 
 
 def counted(rows: Sequence[Row]) -> str:
     """Return how many errors are above nominal, each combination of data, learner, measure and guarantee once."""
-    distinct = {(row.dataset, row.learner, row.measure, row.guarantee): row for row in rows}.values()
+    distinct = {
+        (row.dataset, row.learner, row.measure, row.guarantee): row for row in rows
+    }.values()
     n_above = sum(row.exceeds(level) for row in distinct for level in LEVELS)
     return (
-        f"Of {len(distinct) * len(LEVELS)} error rates, all data sets, learners, measures, guarantees and levels,"
+        f"Of {len(distinct) * len(LEVELS)} error rates, all data sets, learners, measures,"
+        f" guarantees and levels,"
         f" {n_above} are more than two binomial standard deviations above nominal."
     )
 
 
 def summary(rows: Sequence[Row]) -> str:
     """Return the table: a line for each data set and learner."""
-    head = ["set", "learner", "default", "log loss", "frequent", "errors", "subset accuracy", "learner's", "macro F"]
+    head = [
+        "set",
+        "learner",
+        "default",
+        "log loss",
+        "frequent",
+        "errors",
+        "subset accuracy",
+        "learner's",
+        "macro F",
+    ]
     lines = [[*head, "learner's"], ["---"] * (len(head) + 1)]
     for row in (row for row in rows if row.measure == POSTERIOR):
         frequent = rivals(row, rows, lambda other: other.measure == BASELINE)[0]
         sizes = [write_size(one) for one in (row, log_loss_of(row, rows), frequent)]
-        shares = [f"{row.mean(*keys):.3f}" for name in ACCURACIES for keys in ((name,), ("learner", name))]
+        shares = [
+            f"{row.mean(*keys):.3f}" for name in ACCURACIES for keys in ((name,), ("learner", name))
+        ]
         lines.append([row.dataset, row.learner, *sizes, f"{row.mean('errors', '90'):.1f}", *shares])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -179,4 +232,10 @@ def summary(rows: Sequence[Row]) -> str:
 def write_size(row: Row) -> str:
     """Return the size to three digits."""
     size = 2 ** row.mean("log2_sizes", "90") if row.many_labels else row.mean("sizes", "90")
-    return f"{size:,.0f}".replace(",", " ") if size >= 100 else f"{size:.1f}" if size >= 10 else f"{size:.2f}"
+    return (
+        f"{size:,.0f}".replace(",", " ")
+        if size >= 100
+        else f"{size:.1f}"
+        if size >= 10
+        else f"{size:.2f}"
+    )

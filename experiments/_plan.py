@@ -1,18 +1,19 @@
 """Which runs make up the experiments.
 
-ML-RBF has the most resplits and measures, above all on scene and yeast; other learners have fewer, because they take
-longer. Measures that learn from outputs get them out of fold, except with ML-RBF. On the three text sets there are no
-distances and no forests: their regions take long to search, and they did not help in first trials. Enron has 5 folds,
-and the regions of 100 test objects are sized; bibtex has 4, trains with 1000 objects instead of 4880, and the regions
-of 30 are sized. Penalties for pairs are left out on bibtex, where some objects' best labelsets take minutes to find,
-and ``auto`` does not try them with that many labels either; on enron only logistic regression and ML-RBF have them.
-Support vector machines are tried on scene and yeast alone.
+ML-RBF has the most resplits and measures, above all on scene and yeast; other learners have fewer,
+because they take longer. Measures that learn from outputs get them out of fold, except with ML-RBF.
+On the three text sets there are no distances and no forests: their regions take long to search, and
+they did not help in first trials. Enron has 5 folds, and the regions of 100 test objects are sized;
+bibtex has 4, trains with 1000 objects instead of 4880, and the regions of 30 are sized. Penalties
+for pairs are left out on bibtex, where some objects' best labelsets take minutes to find, and
+``auto`` does not try them with that many labels either; on enron only logistic regression and
+ML-RBF have them. Support vector machines are tried on scene and yeast alone.
 
-The pool for tables, with the posterior and with log loss, is a run of its own, on scene and yeast. So are, on every
-set, the default measure, log loss and frequencies, ``auto`` and the measures that ``auto`` chooses from, with logistic
-regression, random forests and gradient boosting (on bibtex ML-kNN, where boosting takes hours). All other results,
-those of ``auto`` among them, are without the posterior. The most frequent labelsets, whatever the object, are on the
-resplits of every run.
+The pool for tables, with the posterior and with log loss, is a run of its own, on scene and yeast.
+So are, on every set, the default measure, log loss and frequencies, ``auto`` and the measures that
+``auto`` chooses from, with logistic regression, random forests and gradient boosting (on bibtex
+ML-kNN, where boosting takes hours). All other results, those of ``auto`` among them, are without
+the posterior. The most frequent labelsets, whatever the object, are on the resplits of every run.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,14 @@ FAST = (
 )
 """Measures of outputs and training labels alone, with regions that are searched fast."""
 
-SHORT = ("power", "power+prior:0.1", "log-loss", "log-loss+unseen:3", "log-loss+prior:0.5", "log-loss+prior")
+SHORT = (
+    "power",
+    "power+prior:0.1",
+    "log-loss",
+    "log-loss+unseen:3",
+    "log-loss+prior:0.5",
+    "log-loss+prior",
+)
 """Some of them."""
 
 COMMON = (*FAST, "power+pairs", "power+pairs+prior:0.1")
@@ -73,7 +81,14 @@ class Run:
 
 
 def _few_labels(
-    dataset: str, *, folds: int, resplits: int, auto: tuple[int, int], others: int, trees: int, joint: Sequence[str]
+    dataset: str,
+    *,
+    folds: int,
+    resplits: int,
+    auto: tuple[int, int],
+    others: int,
+    trees: int,
+    joint: Sequence[str],
 ) -> list[Run]:
     """Return the runs of a set with few labels.
 
@@ -99,7 +114,9 @@ def _few_labels(
 
 def _guarantees(dataset: str, *, folds: int, resplits: int) -> Run:
     """Return the run that compares guarantees."""
-    return Run(dataset, ["ml-rbf"], ("power+pairs", "log-loss+prior:0.5"), resplits, folds, ALL_GUARANTEES)
+    return Run(
+        dataset, ["ml-rbf"], ("power+pairs", "log-loss+prior:0.5"), resplits, folds, ALL_GUARANTEES
+    )
 
 
 def _many_labels(
@@ -119,7 +136,9 @@ def _many_labels(
         Those of logistic regression and ML-RBF; others have ``SHORT``.
     """
     return [
-        Run(dataset, ["logistic", "ml-rbf"], measures, resplits, folds, train=train, objects=objects),
+        Run(
+            dataset, ["logistic", "ml-rbf"], measures, resplits, folds, train=train, objects=objects
+        ),
         Run(dataset, ["ml-knn", *TREES], SHORT, 1, folds, train=train, objects=objects),
     ]
 
@@ -128,12 +147,23 @@ def _with_baseline(runs: Sequence[Run]) -> list[Run]:
     """Return runs, and before them the baseline alone, which takes seconds, on the same resplits and guarantees."""
     longest = {run.guarantees: run for run in sorted(runs, key=lambda run: run.resplits)}
     learner, measure = BASELINE
-    return [*(replace(run, learners=[learner], measures=[measure]) for run in longest.values()), *runs]
+    return [
+        *(replace(run, learners=[learner], measures=[measure]) for run in longest.values()),
+        *runs,
+    ]
 
 
 OLDER: dict[str, list[Run]] = {
     "scene": [
-        *_few_labels("scene", folds=12, resplits=10, auto=(3, 1), others=1, trees=1, joint=(*ML_RBF, "forest+hp")),
+        *_few_labels(
+            "scene",
+            folds=12,
+            resplits=10,
+            auto=(3, 1),
+            others=1,
+            trees=1,
+            joint=(*ML_RBF, "forest+hp"),
+        ),
         Run("scene", ["svm"], (*COMMON, "forest"), 1, 12),
         _guarantees("scene", folds=12, resplits=3),
     ],
@@ -145,11 +175,25 @@ OLDER: dict[str, list[Run]] = {
         _guarantees("yeast", folds=15, resplits=5),
     ],
     "emotions": [
-        *_few_labels("emotions", folds=10, resplits=5, auto=(3, 3), others=3, trees=1, joint=(*ML_RBF, "forest+hp")),
+        *_few_labels(
+            "emotions",
+            folds=10,
+            resplits=5,
+            auto=(3, 3),
+            others=3,
+            trees=1,
+            joint=(*ML_RBF, "forest+hp"),
+        ),
         _guarantees("emotions", folds=10, resplits=5),
     ],
     "birds": _few_labels(
-        "birds", folds=10, resplits=2, auto=(2, 1), others=1, trees=1, joint=("signed+hp", "label-wise", "forest")
+        "birds",
+        folds=10,
+        resplits=2,
+        auto=(2, 1),
+        others=1,
+        trees=1,
+        joint=("signed+hp", "label-wise", "forest"),
     ),
     "medical": _many_labels("medical", (*COMMON, "auto"), folds=10, resplits=5),
     "enron": [
@@ -171,7 +215,15 @@ PLAN: dict[str, list[Run]] = {
     "new-medical": [Run("medical", THREE, NEW_MANY_LABELS, 1, 10)],
     "new-enron": [Run("enron", THREE, NEW_MANY_LABELS, 1, 5, objects=100)],
     "new-bibtex": [
-        Run("bibtex", ("logistic", "random-forest", "ml-knn"), NEW_MANY_LABELS, 1, 4, train=1000, objects=30)
+        Run(
+            "bibtex",
+            ("logistic", "random-forest", "ml-knn"),
+            NEW_MANY_LABELS,
+            1,
+            4,
+            train=1000,
+            objects=30,
+        )
     ],
     **{name: _with_baseline(runs) for name, runs in OLDER.items()},
 }

@@ -13,7 +13,13 @@ from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    StandardScaler,
+)
 
 from experiments._plan import BASELINE, Run
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, load_dataset
@@ -44,7 +50,14 @@ def measure_run(run: Run, path: Path, folder: Path) -> None:
     n_train, n_test = min(data.n_train, run.train or data.n_train), len(Y) - data.n_train
     document: dict[str, Any] = {
         "settings": {"folds": run.folds, "confidence": list(LEVELS)},
-        "datasets": {run.dataset: {"n_objects": len(Y), "n_labels": Y.shape[1], "n_train": n_train, "n_test": n_test}},
+        "datasets": {
+            run.dataset: {
+                "n_objects": len(Y),
+                "n_labels": Y.shape[1],
+                "n_train": n_train,
+                "n_test": n_test,
+            }
+        },
         "cells": [],
     }
     if path.exists():
@@ -55,18 +68,28 @@ def measure_run(run: Run, path: Path, folder: Path) -> None:
         order = np.random.default_rng(key[3]).permutation(len(Y))
         train, test = order[:n_train], order[n_train : n_train + n_test]
         cell = measure_cell(run, key, (X[train], Y[train]), (X[test], Y[test]), folder)
-        document["cells"].append({"dataset": run.dataset, **dict(zip(names, key, strict=True)), **cell})
+        document["cells"].append(
+            {"dataset": run.dataset, **dict(zip(names, key, strict=True)), **cell}
+        )
         write_results(path, document)
         print(path.stem, *key, flush=True)
 
 
 def measure_cell(
-    run: Run, key: tuple[str, str, str, int], train: tuple[Any, Any], test: tuple[Any, Any], folder: Path
+    run: Run,
+    key: tuple[str, str, str, int],
+    train: tuple[Any, Any],
+    test: tuple[Any, Any],
+    folder: Path,
 ) -> dict[str, Any]:
     """Return the figures of a learner, measure, guarantee and resplit, or why there are none."""
     name, measure, guarantee, resplit = key
     learner = make_learner(name, train[0])
-    given: dict[str, Any] = {"measure": make_measure(measure), "random_state": resplit, "n_jobs": -1}
+    given: dict[str, Any] = {
+        "measure": make_measure(measure),
+        "random_state": resplit,
+        "n_jobs": -1,
+    }
     model: Any = CrossConformalClassifier(learner, cv=run.folds, memory=folder, **given)
     if guarantee == "inductive":
         model = InductiveConformalClassifier(learner, memory=folder, **given)
@@ -83,7 +106,11 @@ def measure_cell(
         significance = round(1 - int(level) / 100, 2)
         region = predictions[: run.objects].region(significance, bits=0.1)
         missed = 100 * error_rate(predictions.region(significance).contains(Y))
-        sizes = logarithms(region) if Y.shape[1] > MANY_LABELS else {"sizes": mean_region_size(region.sizes)}
+        sizes = (
+            logarithms(region)
+            if Y.shape[1] > MANY_LABELS
+            else {"sizes": mean_region_size(region.sizes)}
+        )
         for figure, value in {"errors": missed, **sizes}.items():
             figures.setdefault(figure, {})[level] = value
     alone = fit_base(set_missing_seeds(clone(learner), resplit), *train)
@@ -116,7 +143,12 @@ def make_learner(name: str, X: Any) -> Any:
     scaler = [MaxAbsScaler()] if is_sparse and scalers[recipe.scaling] else scalers[recipe.scaling]
     dense = FunctionTransformer(sparse.csr_matrix.toarray, accept_sparse=True)
     imputer = [SimpleImputer(strategy="median", keep_empty_features=True)] if gaps else []
-    return make_pipeline(*imputer, *scaler, *([dense] if is_sparse and not recipe.takes_sparse else []), recipe.make())
+    return make_pipeline(
+        *imputer,
+        *scaler,
+        *([dense] if is_sparse and not recipe.takes_sparse else []),
+        recipe.make(),
+    )
 
 
 def one_hot(data: Any) -> Any:
@@ -134,8 +166,12 @@ def one_hot(data: Any) -> Any:
 
 def write_results(path: Path, document: dict[str, Any]) -> None:
     """Write the file with a cell on each line; the old one stays until the new one is whole."""
-    head = json.dumps({name: value for name, value in document.items() if name != "cells"}, indent=1)
+    head = json.dumps(
+        {name: value for name, value in document.items() if name != "cells"}, indent=1
+    )
     cells = ",\n".join(f"  {json.dumps(cell)}" for cell in document["cells"])
     new = path.with_suffix(".new")
-    new.write_text(f'{head.removesuffix("}").rstrip()},\n "cells": [\n{cells}\n ]\n}}\n', encoding="utf-8")
+    new.write_text(
+        f'{head.removesuffix("}").rstrip()},\n "cells": [\n{cells}\n ]\n}}\n', encoding="utf-8"
+    )
     new.replace(path)

@@ -1,7 +1,7 @@
 """Every labelset looked at, one by one: what the answers of searches are compared with.
 
-Written apart from the package's own code, in numpy, because ``labelset_reference`` takes seconds for ten labels; that
-both agree is a test of its own.
+Written apart from the package's own code, in numpy, because ``labelset_reference`` takes seconds
+for ten labels; that both agree is a test of its own.
 """
 
 import math
@@ -48,7 +48,9 @@ def scores_of_all(fold, i):
             for j in range(r):
                 scores += pairwise[j, r] * labelsets[:, j] * labelsets[:, r]
     if energy.link is not None:
-        scores = np.array([math.isqrt(max(score, 0) << energy.link.shift) for score in scores.tolist()])
+        scores = np.array(
+            [math.isqrt(max(score, 0) << energy.link.shift) for score in scores.tolist()]
+        )
     for maximum in energy.maxima:
         scores = scores + np.where(labelsets, maximum.on[i], maximum.off[i]).max(axis=1)
     penalty = energy.penalty
@@ -58,7 +60,9 @@ def scores_of_all(fold, i):
         distances = [np.count_nonzero(labelsets != anchor, axis=1) for anchor in penalty.anchors]
         scores = scores + penalty.per_distance * np.min(distances, axis=0)
     if energy.discounts is not None:
-        for labelset, amount in zip(energy.discounts.labelsets, energy.discounts.amounts, strict=True):
+        for labelset, amount in zip(
+            energy.discounts.labelsets, energy.discounts.amounts, strict=True
+        ):
             scores[codes_of([labelset])[0]] -= amount
     if energy.overrides is not None:
         own = slice(energy.overrides.begin[i], energy.overrides.begin[i + 1])
@@ -69,7 +73,8 @@ def scores_of_all(fold, i):
 def rank_all(folds, i, *, allow_empty, draw=None, rule=None, strangest=False):
     """Return all candidates of object ``i``; ``draw`` is the object's u in units of 1 / DRAW_UNIT, if smoothed.
 
-    ``strangest``: the empty labelset is stranger than all calibration examples and than all other labelsets.
+    ``strangest``: the empty labelset is stranger than all calibration examples and than all other
+    labelsets.
     """
     totals = at_least = above = 0
     counts = []
@@ -102,7 +107,8 @@ def highest_by_label(ranked, n_labels):
     """Return the highest numerator among the candidates with each label off and on, 0 where there are none."""
     labelsets = labelsets_of(ranked.codes, n_labels)
     return [
-        [int(ranked.numerators[labelsets[:, j] == value].max(initial=0)) for value in (0, 1)] for j in range(n_labels)
+        [int(ranked.numerators[labelsets[:, j] == value].max(initial=0)) for value in (0, 1)]
+        for j in range(n_labels)
     ]
 
 
@@ -130,4 +136,6 @@ def obeys(constraint, labelset):  # noqa: PLR0911
 def allowed_codes(constraints, n_labels):
     """Return the codes of all labelsets that obey all constraints, one by one."""
     labelsets = labelsets_of(np.arange(2**n_labels), n_labels).tolist()
-    return [code for code, row in enumerate(labelsets) if all(obeys(one, row) for one in constraints)]
+    return [
+        code for code, row in enumerate(labelsets) if all(obeys(one, row) for one in constraints)
+    ]

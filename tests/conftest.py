@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from labelsure._start_up import START_UP
 from labelsure.datasets import load_dataset
 
-# No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make validity` tries
-# more of them; uncompiled kernels are to be reached in every branch.
+# No deadline: the first call of a kernel compiles it. In CI the examples are always the same. `make
+# validity` tries more of them; uncompiled kernels are to be reached in every branch.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 QUICK = 100 if os.environ.get("NUMBA_DISABLE_JIT") else 25
 settings.register_profile("labelsure", max_examples=QUICK, derandomize="CI" in os.environ, **COMMON)
@@ -22,7 +22,8 @@ settings.load_profile("labelsure")
 # Searching every module for doctests would import all files called conftest under one name.
 collect_ignore_glob = ["*conftest.py"]
 
-# A shell has what it starts in the background ignore Ctrl-C, and so do the commands that tests start and interrupt.
+# A shell has what it starts in the background ignore Ctrl-C, and so do the commands that tests
+# start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -39,7 +40,8 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Mark what looks at Mulan's files: `make test` runs everything without them, and these once more with them.
 
-    Where slow checks are asked for, what Hypothesis finds examples for is one of them: it has more to try.
+    Where slow checks are asked for, what Hypothesis finds examples for is one of them: it has more
+    to try.
     """
     for item in items:
         if DATA_FIXTURES & {*getattr(item, "fixturenames", ())}:
@@ -55,8 +57,15 @@ def no_network():
     connect = socket.socket.connect
 
     def connect_here(self, address):
-        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
-            raise RuntimeError(f"A test tried to reach {address}. Tests use files that are there, or a server here.")
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in (
+            "127.0.0.1",
+            "::1",
+            "localhost",
+        ):
+            raise RuntimeError(
+                f"A test tried to reach {address}. Tests use files that are there, or a server"
+                f" here."
+            )
         return connect(self, address)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from brute_force import Ranked, allowed_codes, labelsets_of
-from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarchy, Implies, compile_constraints
+from labelsure.engine import (
+    Allowed,
+    AtLeast,
+    AtMost,
+    Exactly,
+    Exclude,
+    Hierarchy,
+    Implies,
+    compile_constraints,
+)
 from labelsure.engine._engine import StrangestEmpty
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._rules import LabelsetRules
@@ -18,7 +27,9 @@ def random_constraints(rng, n_labels):
 
 
 def random_constraint(rng, n_labels):
-    kinds = ["k", "k", "list"] + (["implies", "implies", "exclude", "tree", "tree"] if n_labels > 1 else [])
+    kinds = ["k", "k", "list"] + (
+        ["implies", "implies", "exclude", "tree", "tree"] if n_labels > 1 else []
+    )
     kind = rng.choice(kinds)
     labels = rng.permutation(n_labels).tolist()
     if kind == "implies":
@@ -52,7 +63,10 @@ class ConstrainedCase(Case):
 
     def ranked(self):
         """Return what is left of all candidates of each object."""
-        return [Ranked(*(part[np.isin(one.codes, self.codes)] for part in one)) for one in super().ranked()]
+        return [
+            Ranked(*(part[np.isin(one.codes, self.codes)] for part in one))
+            for one in super().ranked()
+        ]
 
 
 def constrain(case, rng):
@@ -62,6 +76,8 @@ def constrain(case, rng):
         constraints = random_constraints(rng, n_labels)
         codes = allowed_codes(constraints, n_labels)
         if any(code > 0 or case.allow_empty for code in codes):
-            strangest = case.allow_empty and 0 in codes and len(codes) > 1 and bool(rng.integers(3) == 0)
+            strangest = (
+                case.allow_empty and 0 in codes and len(codes) > 1 and bool(rng.integers(3) == 0)
+            )
             parts = (case.folds, case.allow_empty, case.draws, case.rule, strangest)
             return ConstrainedCase(*parts, compile_constraints(constraints, n_labels), codes)

@@ -13,23 +13,30 @@ EVERY_CLASSIFIER = {
     "check_fit2d_1feature": NOT_ZERO_AND_ONE,
     "check_classifiers_classes": FLAT_Y,
     "check_classifiers_one_label": FLAT_Y,
-    "check_classifiers_train": "the check wants a flat prediction even where y is a matrix with one column",
+    "check_classifiers_train": "the check wants a flat prediction even where y is a matrix with"
+    " one column",
     "check_classifiers_regression_target": OWN_MESSAGE,
     "check_classifier_not_supporting_multiclass": OWN_MESSAGE,
 }
 WITH_DECISIONS = {
-    "check_classifier_multioutput": "the check indexes classes_ as one array; ours is a list with one array per label,"
+    "check_classifier_multioutput": "the check indexes classes_ as one array; ours is a list with"
+    " one array per label,"
     " as MultiOutputClassifier's, which scikit-learn's scorers understand"
 }
-WITH_PROBABILITIES = {"check_estimator_sparse_array": ONE_COLUMN, "check_estimator_sparse_matrix": ONE_COLUMN}
+WITH_PROBABILITIES = {
+    "check_estimator_sparse_array": ONE_COLUMN,
+    "check_estimator_sparse_matrix": ONE_COLUMN,
+}
 CONFORMAL = {
-    "check_complex_data": "the complex X would be refused by the classifier inside, but the flat y is refused before",
+    "check_complex_data": "the complex X would be refused by the classifier inside, but the flat"
+    " y is refused before",
     "check_requires_y_none": "y=None is refused, in words of our own that say what to pass",
 }
 WITH_METADATA = {"check_classifiers_one_label_sample_weights": FLAT_Y}
 FOLDS_OF_ROWS = "an example with weight 2 is in one inner fold, two equal examples may be in two"
 POOLS = {
-    "check_complex_data": "the complex X would be refused by the members, but the flat y is refused before",
+    "check_complex_data": "the complex X would be refused by the members, but the flat y is"
+    " refused before",
     "check_requires_y_none": "y=None is refused, in words of our own that say what to pass",
     "check_sample_weights_pandas_series": NOT_ZERO_AND_ONE,
     "check_sample_weights_not_an_array": NOT_ZERO_AND_ONE,
@@ -47,7 +54,9 @@ def expected_failed_checks(estimator):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES | POOLS
     conformal = CONFORMAL | (WITH_METADATA if hasattr(estimator, "update") else {})
     if hasattr(estimator, "predict_labelsets") or hasattr(estimator, "predict_labels"):
-        of_sparse = WITH_PROBABILITIES if get_tags(estimator).input_tags.sparse else {}  # else sparse X is refused
+        of_sparse = (
+            WITH_PROBABILITIES if get_tags(estimator).input_tags.sparse else {}
+        )  # else sparse X is refused
         return EVERY_CLASSIFIER | of_sparse | conformal
     if hasattr(estimator, "predict_proba"):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES

@@ -60,14 +60,19 @@ def penalties(draw, n_labels):
     by_cardinality = draw(st.none() | arrays(np.int64, n_labels + 1, elements=draw(NOT_NEGATIVE)))
     anchors = draw(arrays(np.int8, (draw(st.integers(1, 4)), n_labels), elements=st.integers(0, 1)))
     per_distance = draw(draw(NOT_NEGATIVE))
-    return Penalty(by_cardinality, anchors, per_distance) if draw(st.booleans()) else Penalty(by_cardinality)
+    return (
+        Penalty(by_cardinality, anchors, per_distance)
+        if draw(st.booleans())
+        else Penalty(by_cardinality)
+    )
 
 
 @st.composite
 def overrides(draw, n_objects, n_labels):
     """Up to four labelsets with scores of their own per object."""
     codes = [
-        draw(st.lists(st.integers(0, 2**n_labels - 1), max_size=4, unique=True).map(np.array)) for _ in range(n_objects)
+        draw(st.lists(st.integers(0, 2**n_labels - 1), max_size=4, unique=True).map(np.array))
+        for _ in range(n_objects)
     ]
     begin = np.cumsum([0, *map(len, codes)])
     scores = draw(arrays(np.int64, int(begin[-1]), elements=draw(COSTS)))
@@ -94,8 +99,14 @@ def calibrations(draw, energy, max_size=7):
     n_scores = draw(st.integers(1, max_size))
     objects = draw(arrays(np.int64, n_scores, elements=st.integers(0, energy.n_objects - 1)))
     labelsets = draw(arrays(np.int64, (n_scores, energy.n_labels), elements=st.integers(0, 1)))
-    scores = energy.take(objects).scores(labelsets) + draw(arrays(np.int64, n_scores, elements=st.integers(-1, 1)))
-    kind = draw(st.sampled_from(["as they are", "all equal", "low outlier", "high outlier", "far below", "far above"]))
+    scores = energy.take(objects).scores(labelsets) + draw(
+        arrays(np.int64, n_scores, elements=st.integers(-1, 1))
+    )
+    kind = draw(
+        st.sampled_from(
+            ["as they are", "all equal", "low outlier", "high outlier", "far below", "far above"]
+        )
+    )
     if kind == "all equal":
         scores[:] = scores[0]
     elif kind in ("low outlier", "high outlier"):
@@ -108,7 +119,9 @@ def calibrations(draw, energy, max_size=7):
 @st.composite
 def fold_lists(draw, labels=(1, 5), folds=(1, 5), objects=(1, 3), kind=energies):
     """Folds for the same objects, of unequal sizes; some with, some without pairwise costs; or all with one energy."""
-    n_labels, n_folds, n_objects = (draw(st.integers(*bounds)) for bounds in (labels, folds, objects))
+    n_labels, n_folds, n_objects = (
+        draw(st.integers(*bounds)) for bounds in (labels, folds, objects)
+    )
     drawn = [draw(kind(n_objects, n_labels)) for _ in range(n_folds)]
     if draw(st.integers(0, 5)) == 5:
         drawn = drawn[:1] * n_folds
@@ -117,5 +130,7 @@ def fold_lists(draw, labels=(1, 5), folds=(1, 5), objects=(1, 3), kind=energies)
 
 def smoothing(n_objects):
     """Draws of smoothed p-values, the extremes among them, or None for p-values that are not smoothed."""
-    elements = st.sampled_from([1, 2, DRAW_UNIT // 2, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(1, DRAW_UNIT)
+    elements = st.sampled_from([1, 2, DRAW_UNIT // 2, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(
+        1, DRAW_UNIT
+    )
     return st.none() | arrays(np.int64, n_objects, elements=elements)

@@ -7,7 +7,9 @@ import numpy as np
 
 def all_flips(n_positions):
     """Return every set of flips."""
-    return np.array(list(product([False, True], repeat=n_positions)), dtype=bool).reshape(2**n_positions, n_positions)
+    return np.array(list(product([False, True], repeat=n_positions)), dtype=bool).reshape(
+        2**n_positions, n_positions
+    )
 
 
 def count_fitting(cells, budget):
@@ -23,7 +25,12 @@ def draw_fitting(cells, start, budget, random):
         left, flips, n_before = budget, np.array(start, dtype=bool), len(cells)
         for number in row:
             rank = number * count_fitting(cells[:n_before], left)[left]
-            n_before = next(n for n in range(len(cells) + 1) if count_fitting(cells[:n], left)[left] > rank) - 1
+            n_before = (
+                next(
+                    n for n in range(len(cells) + 1) if count_fitting(cells[:n], left)[left] > rank
+                )
+                - 1
+            )
             if n_before < 0:
                 break
             flips[n_before] = not flips[n_before]
@@ -35,6 +42,9 @@ def draw_fitting(cells, start, budget, random):
 def count_holders(flips, start, cells, budgets):
     """Return in how many knapsacks each set lies."""
     return [
-        sum(own[row != first].sum() <= budget for first, own, budget in zip(start, cells, budgets, strict=True))
+        sum(
+            own[row != first].sum() <= budget
+            for first, own, budget in zip(start, cells, budgets, strict=True)
+        )
         for row in flips
     ]

@@ -13,7 +13,10 @@ from labelsure.measures._energy import Discounts, Penalty
 
 def subset_sums(start: int, costs: Sequence[int]) -> list[int]:
     """Return start + the sum of each subset of ``costs``; subset c holds cost j iff bit j of c is set."""
-    return [start + sum(cost for j, cost in enumerate(costs) if code >> j & 1) for code in range(2 ** len(costs))]
+    return [
+        start + sum(cost for j, cost in enumerate(costs) if code >> j & 1)
+        for code in range(2 ** len(costs))
+    ]
 
 
 def pair_sums(pairwise: IntArray) -> list[int]:
@@ -21,7 +24,8 @@ def pair_sums(pairwise: IntArray) -> list[int]:
     n_labels = len(pairwise)
     pairs = [(j, r) for r in range(n_labels) for j in range(r)]
     return [
-        sum(int(pairwise[j, r]) for j, r in pairs if code >> j & 1 and code >> r & 1) for code in range(2**n_labels)
+        sum(int(pairwise[j, r]) for j, r in pairs if code >> j & 1 and code >> r & 1)
+        for code in range(2**n_labels)
     ]
 
 
@@ -64,12 +68,16 @@ def penalty_cost(penalty: Penalty, labelset: Sequence[int]) -> int:
     if penalty.by_cardinality is not None:
         cost += int(penalty.by_cardinality[sum(labelset)])
     if penalty.per_distance and penalty.anchors is not None:
-        distances = [sum(a != b for a, b in zip(anchor, labelset, strict=True)) for anchor in penalty.anchors]
+        distances = [
+            sum(a != b for a, b in zip(anchor, labelset, strict=True)) for anchor in penalty.anchors
+        ]
         cost += penalty.per_distance * min(distances)
     return cost
 
 
-def numerator(folds: Sequence[Fold], i: int, labelset: Sequence[int], *, at_least: int = 1, above: int = 0) -> int:
+def numerator(
+    folds: Sequence[Fold], i: int, labelset: Sequence[int], *, at_least: int = 1, above: int = 0
+) -> int:
     """Return the numerator of a labelset's p-value: what each calibration score >= and > its own adds, plus one."""
     total = at_least
     for fold in folds:
@@ -95,7 +103,10 @@ def ranked(
 def label_numerators(candidates: Sequence[tuple[int, int, int]], n_labels: int) -> list[list[int]]:
     """Return, from ``ranked`` candidates, the highest numerator with each label off and on; 0 where there is none."""
     return [
-        [max((number for number, _, code in candidates if code >> j & 1 == on), default=0) for on in (0, 1)]
+        [
+            max((number for number, _, code in candidates if code >> j & 1 == on), default=0)
+            for on in (0, 1)
+        ]
         for j in range(n_labels)
     ]
 
@@ -114,5 +125,7 @@ def count_table(folds: Sequence[Fold], *, strict: bool = False) -> IntArray:
             for fold in folds:
                 threshold = score(fold, i, labelset)
                 others = [int(other) for other in fold.calibration]
-                table[i, code] += sum(other > threshold if strict else other >= threshold for other in others)
+                table[i, code] += sum(
+                    other > threshold if strict else other >= threshold for other in others
+                )
     return table

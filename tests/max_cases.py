@@ -13,13 +13,19 @@ SPREADS = (0, 1, 2, 5, 1000, 2**45)
 
 def max_energy(off, on):
     """Return the energy with these costs of labels, (n, q), and nothing else."""
-    return Energy(np.zeros(len(off), dtype=np.int64), np.zeros(off.shape, dtype=np.int64), maxima=(Maximum(off, on),))
+    return Energy(
+        np.zeros(len(off), dtype=np.int64),
+        np.zeros(off.shape, dtype=np.int64),
+        maxima=(Maximum(off, on),),
+    )
 
 
 def random_max_case(seed, *, labels=(1, 10), folds=(1, 12), objects=(1, 2)):
     """Return a case full of ties: equal costs, labels that cost nothing, folds that agree and that do not."""
     rng = np.random.default_rng(seed)
-    n_labels, n_folds, n_objects = (int(rng.integers(*ends, endpoint=True)) for ends in (labels, folds, objects))
+    n_labels, n_folds, n_objects = (
+        int(rng.integers(*ends, endpoint=True)) for ends in (labels, folds, objects)
+    )
     agreement = rng.choice([0.0, 0.3, 0.9, 1.0])
     spread = int(rng.choice(SPREADS))
     shared = rng.integers(-spread, spread, endpoint=True, size=(2, n_objects, n_labels))

@@ -10,7 +10,9 @@ def labelset_lists(draw):
     n_labels = draw(st.integers(1, 70))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     share = draw(st.sampled_from([0.02, 0.3, 0.9]))
-    return np.unique((rng.random((draw(st.integers(1, 40)), n_labels)) < share).astype(np.int8), axis=0)
+    return np.unique(
+        (rng.random((draw(st.integers(1, 40)), n_labels)) < share).astype(np.int8), axis=0
+    )
 
 
 def paths_of(trie):

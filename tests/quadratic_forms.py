@@ -21,7 +21,10 @@ def form_energy(precision, outputs, *, own=False, **parts):
     constant = np.einsum("ij,jr,ir->i", offset, precision, offset)
     unary = weight * (2 * offset @ precision + weight * np.diag(precision))
     pairs = 2 * precision * (weight[:, :, None] * weight[:, None, :]) if own else 2 * precision
-    return Energy(*(np.rint(part * 2**EXPONENT).astype(np.int64) for part in (constant, unary, pairs)), **parts)
+    return Energy(
+        *(np.rint(part * 2**EXPONENT).astype(np.int64) for part in (constant, unary, pairs)),
+        **parts,
+    )
 
 
 def form_engine(

@@ -11,7 +11,9 @@ from labelsure.measures._labelset_bits import decode
 def inequalities(draw, n_labels):
     labels = draw(st.lists(st.integers(0, n_labels - 1), min_size=1, unique=True))
     n_plus = draw(st.integers(0, len(labels)))
-    return Inequality(frozenset(labels[:n_plus]), frozenset(labels[n_plus:]), draw(st.integers(-3, 3)))
+    return Inequality(
+        frozenset(labels[:n_plus]), frozenset(labels[n_plus:]), draw(st.integers(-3, 3))
+    )
 
 
 @st.composite

@@ -52,12 +52,16 @@ class Case:
 
     def ranked(self):
         """Return all candidates of each object, by brute force."""
-        draws = [None] * self.folds[0].energy.n_objects if self.draws is None else self.draws.tolist()
+        draws = (
+            [None] * self.folds[0].energy.n_objects if self.draws is None else self.draws.tolist()
+        )
         options = {"allow_empty": self.allow_empty, "rule": self.rule, "strangest": self.strangest}
         return [rank_all(self.folds, i, draw=draw, **options) for i, draw in enumerate(draws)]
 
 
-def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed=None, spreads=SPREADS):
+def random_case(
+    seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed=None, spreads=SPREADS
+):
     """Return a case with these numbers of labels, folds and objects; few labels and few folds most of the time.
 
     Calibration scores are far away from all others only where the spread of costs is.
@@ -67,7 +71,9 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
     n_folds = _few(rng, *folds)
     n_objects = int(rng.integers(*objects, endpoint=True))
     style = {
-        "pairs": rng.choice(["none", "none", "none", "positive", "any", "some folds", "own", "form", "own form"]),
+        "pairs": rng.choice(
+            ["none", "none", "none", "positive", "any", "some folds", "own", "form", "own form"]
+        ),
         "link": rng.choice([-1, -1, 0, 2, 12]),
         "penalty": rng.choice(["none", "none", "cardinality", "distance", "both", "zero"]),
         "overrides": bool(rng.integers(3) == 0),
@@ -79,8 +85,12 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
     if style["same in all folds"]:
         energies = energies[:1] * n_folds
     smoothed = rng.integers(3) == 0 if smoothed is None else smoothed
-    draws = rng.choice([1, 2, DRAW_UNIT - 1, DRAW_UNIT, *rng.integers(1, DRAW_UNIT, size=4)], size=n_objects)
-    cut = [Fold(random_calibration(rng, energy, far=32 * max(spreads)), energy) for energy in energies]
+    draws = rng.choice(
+        [1, 2, DRAW_UNIT - 1, DRAW_UNIT, *rng.integers(1, DRAW_UNIT, size=4)], size=n_objects
+    )
+    cut = [
+        Fold(random_calibration(rng, energy, far=32 * max(spreads)), energy) for energy in energies
+    ]
     ruled = not smoothed and rng.integers(3) == 0
     return Case(
         cut,
@@ -93,13 +103,28 @@ def random_case(seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed
 def seen_case(seed, *, labels=(1, 9)):
     """Return a case as the default measure makes it: costs of labels, and labelsets spared something in some folds."""
     rng = np.random.default_rng(seed)
-    n_labels, n_folds, spread = _few(rng, *labels), int(rng.integers(1, 5)), int(rng.choice([0, 1, 3, 50]))
-    seen = rng.choice(2**n_labels, size=min(int(rng.choice([1, 5, 40])), 2**n_labels), replace=False)
+    n_labels, n_folds, spread = (
+        _few(rng, *labels),
+        int(rng.integers(1, 5)),
+        int(rng.choice([0, 1, 3, 50])),
+    )
+    seen = rng.choice(
+        2**n_labels, size=min(int(rng.choice([1, 5, 40])), 2**n_labels), replace=False
+    )
     folds = []
     for _ in range(n_folds):
         known = seen[rng.random(len(seen)) < 0.8]
-        spared = Discounts(labelsets_of(known, n_labels).astype(np.int8), rng.integers(0, 3 * spread + 1, len(known)))
-        style = {"pairs": "none", "link": -1, "penalty": "none", "overrides": False, "discounts": False}
+        spared = Discounts(
+            labelsets_of(known, n_labels).astype(np.int8),
+            rng.integers(0, 3 * spread + 1, len(known)),
+        )
+        style = {
+            "pairs": "none",
+            "link": -1,
+            "penalty": "none",
+            "overrides": False,
+            "discounts": False,
+        }
         energy = random_energy(rng, 2, n_labels, style | {"spreads": [spread]})
         energy = replace(energy, discounts=None if rng.integers(6) == 0 else spared)
         folds.append(Fold(random_calibration(rng, energy, far=32 * spread), energy))
@@ -133,15 +158,24 @@ def random_energy(rng, n_objects, n_labels, style):
     constant = rng.integers(-spread, 3 * spread, endpoint=True, size=n_objects)
     unary = rng.integers(-spread, 2 * spread, endpoint=True, size=(n_objects, n_labels))
     pairwise = None
-    if style["pairs"] in ("positive", "any") or (style["pairs"] == "some folds" and rng.integers(2)):
+    if style["pairs"] in ("positive", "any") or (
+        style["pairs"] == "some folds" and rng.integers(2)
+    ):
         pairwise = rng.integers(
-            0 if style["pairs"] == "positive" else -spread, spread, endpoint=True, size=(n_labels,) * 2
+            0 if style["pairs"] == "positive" else -spread,
+            spread,
+            endpoint=True,
+            size=(n_labels,) * 2,
         )
         pairwise[rng.random((n_labels, n_labels)) < 0.5] = 0
     if style["pairs"] == "own" and rng.integers(4):
-        pairwise = rng.integers(-spread, spread, endpoint=True, size=(n_objects, n_labels, n_labels))
+        pairwise = rng.integers(
+            -spread, spread, endpoint=True, size=(n_objects, n_labels, n_labels)
+        )
     if style["pairs"] in ("form", "own form"):
-        constant, unary, pairwise = random_form(rng, n_objects, n_labels, spread, own=style["pairs"] == "own form")
+        constant, unary, pairwise = random_form(
+            rng, n_objects, n_labels, spread, own=style["pairs"] == "own form"
+        )
     penalty = None
     if style["penalty"] != "none" and rng.integers(5):
         by_cardinality = rng.integers(0, spread, endpoint=True, size=n_labels + 1)
@@ -149,7 +183,9 @@ def random_energy(rng, n_objects, n_labels, style):
         penalty = Penalty(
             by_cardinality if style["penalty"] in ("cardinality", "both") else None,
             anchors if style["penalty"] in ("distance", "both") else None,
-            int(rng.integers(0, spread, endpoint=True)) if style["penalty"] in ("distance", "both") else 0,
+            int(rng.integers(0, spread, endpoint=True))
+            if style["penalty"] in ("distance", "both")
+            else 0,
         )
     overrides = random_exceptions(rng, n_objects, n_labels, spread) if style["overrides"] else None
     link = None if style["link"] < 0 or rng.integers(8) == 0 else SquareRoot(int(style["link"]))
@@ -164,10 +200,16 @@ def random_energy(rng, n_objects, n_labels, style):
 def random_form(rng, n_objects, n_labels, spread, *, own):
     """Return the parts of ``(8 w t - o)' P (8 w t - o)``, w +-1: as dense as that of a Mahalanobis distance."""
     largest = math.isqrt(max(spread // 2**10, 1))
-    factor = rng.integers(-largest, largest, endpoint=True, size=(n_labels, rng.integers(1, n_labels, endpoint=True)))
+    factor = rng.integers(
+        -largest, largest, endpoint=True, size=(n_labels, rng.integers(1, n_labels, endpoint=True))
+    )
     form = factor @ factor.T // factor.shape[1] + np.diag(rng.integers(0, 2, size=n_labels))
     outputs = rng.integers(0, 8, endpoint=True, size=(n_objects, n_labels))
-    weights = rng.choice([-1, 1], size=(n_objects, n_labels)) if own else np.ones((n_objects, n_labels), dtype=np.int64)
+    weights = (
+        rng.choice([-1, 1], size=(n_objects, n_labels))
+        if own
+        else np.ones((n_objects, n_labels), dtype=np.int64)
+    )
     constant = np.einsum("ij,jr,ir->i", outputs, form, outputs)
     unary = 64 * np.diag(form) - 16 * weights * (outputs @ form)
     if not own:
@@ -178,7 +220,9 @@ def random_form(rng, n_objects, n_labels, spread, *, own):
 def random_rule(rng, folds, n_objects):
     """Return weights that rise with the counts."""
     largest = max(len(fold.calibration) for fold in folds)
-    weights = rng.integers(0, rng.choice([2, 5, 1000]), size=(len(folds), largest + 1)).cumsum(axis=1)
+    weights = rng.integers(0, rng.choice([2, 5, 1000]), size=(len(folds), largest + 1)).cumsum(
+        axis=1
+    )
     return Weighing.ruled(
         weights,
         start=rng.integers(1, 20, size=n_objects),
@@ -187,10 +231,15 @@ def random_rule(rng, folds, n_objects):
 
 
 def random_exceptions(rng, n_objects, n_labels, spread):
-    codes = [rng.choice(2**n_labels, size=min(rng.integers(6), 2**n_labels), replace=False) for _ in range(n_objects)]
+    codes = [
+        rng.choice(2**n_labels, size=min(rng.integers(6), 2**n_labels), replace=False)
+        for _ in range(n_objects)
+    ]
     begin = np.cumsum([0, *map(len, codes)])
     labelsets = labelsets_of(np.concatenate(codes), n_labels).astype(np.int8)
-    return Overrides(begin, labelsets, rng.integers(-2 * spread, 3 * spread, endpoint=True, size=begin[-1]))
+    return Overrides(
+        begin, labelsets, rng.integers(-2 * spread, 3 * spread, endpoint=True, size=begin[-1])
+    )
 
 
 def random_calibration(rng, energy, *, far):
@@ -213,7 +262,10 @@ def random_level(rng, case):
     """Return a significance on a p-value of the case without smoothing, or half-way to the next."""
     if case.rule is not None:
         ranked = case.ranked()[0]
-        return min(Fraction(int(rng.choice(ranked.numerators)), int(case.rule.denominators[0])), Fraction(99, 100))
+        return min(
+            Fraction(int(rng.choice(ranked.numerators)), int(case.rule.denominators[0])),
+            Fraction(99, 100),
+        )
     n_calibration = sum(len(fold.calibration) for fold in case.folds)
     halves = rng.integers(1, 2 * n_calibration + 1, endpoint=True)
     return Fraction(int(halves), 2 * (n_calibration + 1))
@@ -231,7 +283,9 @@ def assert_answers_equal_brute_force(case, seed, **limits):
     for options in (BY_SEARCH, BY_TABLE):
         engine = case.engine(options=replace(options, **limits))
         assert_best(engine, everyone, n_best)
-        assert engine.label_numerators().tolist() == [highest_by_label(one, n_labels) for one in everyone]
+        assert engine.label_numerators().tolist() == [
+            highest_by_label(one, n_labels) for one in everyone
+        ]
         for i, (ranked, smallest) in enumerate(zip(everyone, thresholds, strict=True)):
             assert_members(engine, i, ranked.members(smallest), smallest, limit)
         smallest = engine.smallest_member(level)
@@ -254,10 +308,19 @@ def estimate_of(engine, i, smallest, **options):
     search = engine._search
     listed = search.overrides_of(i, smallest)
     known = pack(listed.labelsets[listed.general >= smallest])
-    common = {"known": known, "n_own": int((listed.numerators >= smallest).sum()), "constraints": engine.constraints}
-    common |= {"find_start": partial(search.find_start, i), "count_budget": engine.options.count_budget // 2}
+    common = {
+        "known": known,
+        "n_own": int((listed.numerators >= smallest).sum()),
+        "constraints": engine.constraints,
+    }
+    common |= {
+        "find_start": partial(search.find_start, i),
+        "count_budget": engine.options.count_budget // 2,
+    }
     one = search.pose(i)
-    return estimate_size(one, engine.arrays, engine.weighing, smallest, **{"bits": 0.1} | common | options)
+    return estimate_size(
+        one, engine.arrays, engine.weighing, smallest, **{"bits": 0.1} | common | options
+    )
 
 
 def values_of(sizes):
@@ -272,7 +335,9 @@ def assert_best(engine, everyone, n_best):
     for i, ranked in enumerate(everyone):
         n_there = min(n_best, len(ranked.codes))
         assert codes_of(best.labelsets[i, :n_there]) == ranked.codes[:n_there].tolist()
-        assert best.numerators[i].tolist() == ranked.numerators[:n_there].tolist() + [0] * (n_best - n_there)
+        assert best.numerators[i].tolist() == ranked.numerators[:n_there].tolist() + [0] * (
+            n_best - n_there
+        )
     assert np.array_equal(best.upper, best.numerators)
     assert best.certain.all()
 

@@ -36,7 +36,9 @@ def test_question_that_cannot_be_asked_keeps_the_results(tmp_path, monkeypatch, 
 def test_answers_are_kept_and_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "HERE", tmp_path)
     table = Table("By set", ["set", "ns"], [["yeast", 1234.5]])
-    monkeypatch.setattr(limit, "measure", lambda: [Figure("time", 1.5, "ms", at_most=1), table, PICTURE])
+    monkeypatch.setattr(
+        limit, "measure", lambda: [Figure("time", 1.5, "ms", at_most=1), table, PICTURE]
+    )
     (tmp_path / "results").mkdir()
     command._measure(["limit"])
     kept = json.loads((tmp_path / "results" / "limit.json").read_text())
@@ -68,12 +70,17 @@ def test_parts_of_a_question_are_kept_and_shown_one_by_one(tmp_path, monkeypatch
     (tmp_path / "results").mkdir()
     command._measure(["paths"], ["yeast"])
     command._measure(["paths"], ["birds", "scene"])
-    assert sorted(path.name for path in (tmp_path / "results" / "paths").iterdir()) == ["scene.json", "yeast.json"]
+    assert sorted(path.name for path in (tmp_path / "results" / "paths").iterdir()) == [
+        "scene.json",
+        "yeast.json",
+    ]
     page = command.page()
     assert page.index("| scene | 1.00 |") < page.index("| yeast | 1.00 |")
     assert page.count("By set") == 1
     kept = json.loads((tmp_path / "results" / "paths" / "yeast.json").read_text())
-    joined = command.join([kept, kept | {"date": "2020-01-01", "machine": kept["machine"] | {"cores": "many"}}])
+    joined = command.join(
+        [kept, kept | {"date": "2020-01-01", "machine": kept["machine"] | {"cores": "many"}}]
+    )
     assert joined["date"] == f"{kept['date']} and 2020-01-01"
     assert joined["machine"]["cores"] == f"{kept['machine']['cores']} and many"
     assert joined["machine"]["python"] == kept["machine"]["python"]

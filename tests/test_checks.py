@@ -56,7 +56,9 @@ def test_check_label_matrix_accepts(Y):
     assert checked.tolist() == EXPECTED
 
 
-@pytest.mark.parametrize("dtype", ["int64", "float64", "bool", "Int64", "boolean", "Float64", "object", "category"])
+@pytest.mark.parametrize(
+    "dtype", ["int64", "float64", "bool", "Int64", "boolean", "Float64", "object", "category"]
+)
 def test_check_label_matrix_accepts_frames(dtype):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(EXPECTED, columns=["a", "b", "c"]).astype(dtype)
@@ -67,14 +69,18 @@ def test_check_label_matrix_accepts_frames(dtype):
 
 def test_check_label_matrix_accepts_sparse_frames():
     pandas = pytest.importorskip("pandas")
-    assert check_label_matrix(pandas.DataFrame(EXPECTED).astype("Sparse[int8]")).tolist() == EXPECTED
+    assert (
+        check_label_matrix(pandas.DataFrame(EXPECTED).astype("Sparse[int8]")).tolist() == EXPECTED
+    )
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", "object"])
 def test_check_label_matrix_refuses_missing_values_in_frames(dtype):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": pandas.array([1, None], dtype=dtype), "b": [0, 1]})
-    with pytest.raises(ValueError, match=r"Y must hold only 0 and 1, got (<NA>|nan|None) in row 1, column 0\."):
+    with pytest.raises(
+        ValueError, match=r"Y must hold only 0 and 1, got (<NA>|nan|None) in row 1, column 0\."
+    ):
         check_label_matrix(frame)
 
 
@@ -92,14 +98,25 @@ def test_check_label_matrix_accepts_no_rows():
     ("Y", "message"),
     [
         (None, r"Y is required: pass a label matrix of shape \(n_objects, n_labels\), got None"),
-        ([1, 0], r"Y must be a label matrix .* got an array of shape \(2,\).*MultiLabelBinarizer.*Y.reshape\(-1, 1\)"),
+        (
+            [1, 0],
+            r"Y must be a label matrix .* got an array of shape"
+            r" \(2,\).*MultiLabelBinarizer.*Y.reshape\(-1, 1\)",
+        ),
         (1, r"got an array of shape \(\)"),
         ([], r"got an array of shape \(0,\)"),
         (np.zeros((2, 2, 2)), r"got an array of shape \(2, 2, 2\)"),
         ([{"a"}, {"b"}], r"got an array of shape \(2,\)"),
         (np.zeros((3, 0)), r"Y must have at least one label \(column\), got shape \(3, 0\)"),
-        ([[1, 0], [1]], "Y must be a rectangular label matrix .* got rows of different length.*MultiLabelBinarizer"),
-        ([[1, 2]], "Y must hold only 0 and 1, got 2 in row 0, column 1. Encode .*MultiLabelBinarizer"),
+        (
+            [[1, 0], [1]],
+            "Y must be a rectangular label matrix .* got rows of different"
+            " length.*MultiLabelBinarizer",
+        ),
+        (
+            [[1, 2]],
+            "Y must hold only 0 and 1, got 2 in row 0, column 1. Encode .*MultiLabelBinarizer",
+        ),
         ([[1, 0], [-1, 0]], "got -1 in row 1, column 0"),
         ([[0, 0.5]], "got 0.5 in row 0, column 1"),
         ([[0, np.nan]], "got nan in row 0, column 1"),
@@ -109,15 +126,33 @@ def test_check_label_matrix_accepts_no_rows():
         ([["beach", "sea"]], "got 'beach' in row 0, column 0"),
         (np.array([["1", 0]], dtype=object), "got '1' in row 0, column 0"),
         (np.array([[b"1"]]), "got b'1' in row 0, column 0"),
-        (np.array([["2020-01-01"]], dtype="datetime64[D]"), r"got np.datetime64\('2020-01-01'\) in row 0"),
-        (np.array([[1]], dtype="timedelta64[D]"), r"got np.timedelta64\(1,'D'\) in row 0, column 0"),
-        (np.array([[1]], dtype="timedelta64[ns]"), r"got np.timedelta64\(1,'ns'\) in row 0, column 0"),
-        (np.array([[np.timedelta64(1, "D")]], dtype=object), r"got np.timedelta64\(1,'D'\) in row 0, column 0"),
+        (
+            np.array([["2020-01-01"]], dtype="datetime64[D]"),
+            r"got np.datetime64\('2020-01-01'\) in row 0",
+        ),
+        (
+            np.array([[1]], dtype="timedelta64[D]"),
+            r"got np.timedelta64\(1,'D'\) in row 0, column 0",
+        ),
+        (
+            np.array([[1]], dtype="timedelta64[ns]"),
+            r"got np.timedelta64\(1,'ns'\) in row 0, column 0",
+        ),
+        (
+            np.array([[np.timedelta64(1, "D")]], dtype=object),
+            r"got np.timedelta64\(1,'D'\) in row 0, column 0",
+        ),
         (np.zeros((1, 1), dtype="i4,i4"), r"got \(0, 0\) in row 0, column 0"),
         (np.array([[0, 1j]]), r"got 0j in row 0, column 0"),
         (np.array([[1 + 0j]], dtype=object), r"got \(1\+0j\) in row 0, column 0"),
-        (np.ma.array([[0, 1], [1, 0]], mask=[[0, 0], [1, 0]]), "got a masked entry in row 1, column 0"),
-        ([np.ma.array([0, 1]), np.ma.array([1, 0], mask=[0, 1])], "got a masked entry in row 1, column 1"),
+        (
+            np.ma.array([[0, 1], [1, 0]], mask=[[0, 0], [1, 0]]),
+            "got a masked entry in row 1, column 0",
+        ),
+        (
+            [np.ma.array([0, 1]), np.ma.array([1, 0], mask=[0, 1])],
+            "got a masked entry in row 1, column 1",
+        ),
         (np.empty((0, 2), dtype="U1"), "got an array of type <U1"),
         (sparse.csr_matrix([[0, 3]]), "got 3 in row 0, column 1"),
     ],
@@ -131,12 +166,16 @@ def test_check_label_matrix_refuses(Y, message):
 def test_check_label_matrix_refuses_nested_arrays():
     Y = np.empty((1, 2), dtype=object)
     Y[0, 0], Y[0, 1] = np.array([0, 1]), 1
-    with pytest.raises(ValueError, match=r"Y must hold only 0 and 1, got array\(\[0, 1\]\) in row 0, column 0"):
+    with pytest.raises(
+        ValueError, match=r"Y must hold only 0 and 1, got array\(\[0, 1\]\) in row 0, column 0"
+    ):
         check_label_matrix(Y)
 
 
 def test_check_label_matrix_names_the_argument_and_the_columns_required():
-    with pytest.raises(ValueError, match="training_labels must have 3 columns, one per label, got 2"):
+    with pytest.raises(
+        ValueError, match="training_labels must have 3 columns, one per label, got 2"
+    ):
         check_label_matrix([[0, 1]], name="training_labels", n_labels=3)
     assert check_label_matrix([[0, 1]], n_labels=2).shape == (1, 2)
 
@@ -188,7 +227,10 @@ def test_check_label_matrix_takes_what_has_no_names_by_position():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["beach", "sea", "town"], "must have the 3 labels as columns, in any order, got 3 columns without 'city'"),
+        (
+            ["beach", "sea", "town"],
+            "must have the 3 labels as columns, in any order, got 3 columns without 'city'",
+        ),
         (["beach", "sea"], "got 2 columns without 'city'.*The labels are 'beach', 'sea', 'city'"),
         (["beach", "sea", "city", "town"], "got 4 columns with 'town'.*array without names"),
         (["beach", "sea", "sea"], "got 3 columns without 'city'"),
@@ -213,7 +255,10 @@ def test_read_labels_takes_the_names_given_then_those_of_a_frame():
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["sea", "city", "sea"], "Label names must differ, got 'sea' for the labels 0 and 2. Rename"),
+        (
+            ["sea", "city", "sea"],
+            "Label names must differ, got 'sea' for the labels 0 and 2. Rename",
+        ),
         ([7, "7", "city"], "Label names must differ, got '7' for the labels 0 and 1"),
         (["sea", "city"], "label_names must name the 3 labels, got 2 names"),
         ("sea", "label_names must be a sequence of 3 names, got the string 'sea'"),
@@ -229,7 +274,9 @@ def test_check_label_names_refuses(names, message):
 
 def test_read_labels_refuses_a_frame_with_a_column_twice():
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(ValueError, match="Label names must differ, got 'sea' for the labels 0 and 1"):
+    with pytest.raises(
+        ValueError, match="Label names must differ, got 'sea' for the labels 0 and 1"
+    ):
         read_labels(pandas.DataFrame([[0, 1]], columns=["sea", "sea"]), None)
 
 
@@ -242,8 +289,18 @@ def test_row_index_is_that_of_pandas():
 
 
 PLAIN = [bool, np.int8, np.uint8, np.int64, np.uint64, np.float16, np.float32, np.float64, object]
-ODD = [np.complex64, "datetime64[ns]", "datetime64[D]", "timedelta64[ns]", "timedelta64[s]", "U3", "S3"]
-ZEROS_AND_ONES = arrays(np.int8, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=st.integers(0, 1))
+ODD = [
+    np.complex64,
+    "datetime64[ns]",
+    "datetime64[D]",
+    "timedelta64[ns]",
+    "timedelta64[s]",
+    "U3",
+    "S3",
+]
+ZEROS_AND_ONES = arrays(
+    np.int8, st.tuples(st.integers(1, 3), st.integers(1, 4)), elements=st.integers(0, 1)
+)
 
 
 @given(ZEROS_AND_ONES, st.sampled_from(PLAIN), st.booleans())
@@ -268,7 +325,9 @@ def test_checks_refuse_every_type_that_is_no_number(Y, dtype, one_by_one, data):
     masked = np.ma.array(Y, mask=data.draw(arrays(bool, Y.shape).filter(np.any)))
     for check in (check_label_matrix, check_outputs):
         for refused in (odd, masked):
-            with pytest.raises(ValueError, match=r"(must hold only 0 and 1|must be a dense array of numbers).* got"):
+            with pytest.raises(
+                ValueError, match=r"(must hold only 0 and 1|must be a dense array of numbers).* got"
+            ):
                 check(refused)
 
 
@@ -286,9 +345,13 @@ def test_n_rows_of_anything_with_rows():
 
 def test_check_same_length():
     check_same_length([1, 2], np.zeros((2, 5)))
-    with pytest.raises(ValueError, match=r"X and Y must have the same number of rows, got 2 and 3\. Each row"):
+    with pytest.raises(
+        ValueError, match=r"X and Y must have the same number of rows, got 2 and 3\. Each row"
+    ):
         check_same_length([1, 2], np.zeros((3, 5)))
-    with pytest.raises(ValueError, match="outputs and labels must have the same number of rows, got 1 and 0"):
+    with pytest.raises(
+        ValueError, match="outputs and labels must have the same number of rows, got 1 and 0"
+    ):
         check_same_length([1], [], names=("outputs", "labels"))
 
 
@@ -316,22 +379,40 @@ def test_check_outputs_accepts():
         ([0.5], r"outputs must have shape \(n_objects, n_labels\), got \(1,\)"),
         (0.5, r"outputs must have shape \(n_objects, n_labels\), got \(\)"),
         (None, r"outputs must be a dense array of numbers .* got a NoneType with None"),
-        ([[0.5, 2.0]], "outputs must lie between 0 and 1, got 2.0 in row 0, column 1. .*scipy.special.expit"),
+        (
+            [[0.5, 2.0]],
+            "outputs must lie between 0 and 1, got 2.0 in row 0, column 1. .*scipy.special.expit",
+        ),
         ([[-1e-9]], "got -1e-09 in row 0, column 0"),
         ([[0.5], [np.nan]], "got nan in row 1, column 0"),
         ([[np.inf]], "got inf in row 0, column 0"),
         ([[None]], "got a list with None in row 0, column 0"),
-        ([["high"]], "outputs must be a dense array of numbers .* got a list with 'high' in row 0, column 0"),
+        (
+            [["high"]],
+            "outputs must be a dense array of numbers .* got a list with 'high' in row 0, column 0",
+        ),
         ([[0.5, "0.5"]], "got a list with '0.5' in row 0, column 0"),
         (np.array([[0.5, "0.5"]], dtype=object), "got a ndarray with '0.5' in row 0, column 1"),
         ([[b"1"]], "got a list with b'1' in row 0, column 0"),
         ([[0.5 + 0j]], r"got a list with \(0.5\+0j\) in row 0, column 0"),
         (np.array([[1]], dtype="datetime64[ns]"), "got a ndarray with np.datetime64"),
-        (np.ma.array([[0.5, 0.2]], mask=[[0, 1]]), "got a MaskedArray with a masked entry in row 0, column 1"),
-        ([[10**400]], "outputs must be a dense array of numbers .* got a list that numpy cannot read"),
+        (
+            np.ma.array([[0.5, 0.2]], mask=[[0, 1]]),
+            "got a MaskedArray with a masked entry in row 0, column 1",
+        ),
+        (
+            [[10**400]],
+            "outputs must be a dense array of numbers .* got a list that numpy cannot read",
+        ),
         ([[1e300]], "outputs must lie between 0 and 1, got 1e\\+300"),
-        ([[0.5], [0.5, 0.5]], "outputs must be a dense array of numbers .* got a list .*inhomogeneous"),
-        (sparse.csr_array([[0.5, 0.0]]), "outputs must be a dense array of numbers .* got a csr_array"),
+        (
+            [[0.5], [0.5, 0.5]],
+            "outputs must be a dense array of numbers .* got a list .*inhomogeneous",
+        ),
+        (
+            sparse.csr_array([[0.5, 0.0]]),
+            "outputs must be a dense array of numbers .* got a csr_array",
+        ),
         ({"a": 1}, "outputs must be a dense array of numbers .* got a dict"),
     ],
     ids=repr,
@@ -350,7 +431,14 @@ def test_check_outputs_names_the_argument_and_the_columns_required():
 def test_check_significance_reads_decimals_and_their_complements_alike(percent):
     expected = Fraction(percent, 100)
     level, confidence = percent / 100, (100 - percent) / 100
-    for same in (level, 1 - confidence, 1 - (1 - level), np.float64(level), np.float32(level), expected):
+    for same in (
+        level,
+        1 - confidence,
+        1 - (1 - level),
+        np.float64(level),
+        np.float32(level),
+        expected,
+    ):
         assert check_significance(same) == expected
 
 
@@ -358,7 +446,12 @@ def test_check_significance_reads_decimals_and_their_complements_alike(percent):
 def test_check_significance_recovers_fractions(denominator, data):
     fraction = Fraction(data.draw(st.integers(1, denominator - 1)), denominator)
     level = fraction.numerator / fraction.denominator
-    assert check_significance(level) == check_significance(1 - (1 - level)) == check_significance(fraction) == fraction
+    assert (
+        check_significance(level)
+        == check_significance(1 - (1 - level))
+        == check_significance(fraction)
+        == fraction
+    )
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
@@ -370,7 +463,25 @@ def test_check_significance_stays_inside_and_near(level):
 
 @pytest.mark.parametrize(
     "level",
-    [0, 1, 0.0, 1.0, -1, 95, "95", "0.05", True, False, np.True_, np.nan, np.inf, None, [0.1], 1j, 10**400],
+    [
+        0,
+        1,
+        0.0,
+        1.0,
+        -1,
+        95,
+        "95",
+        "0.05",
+        True,
+        False,
+        np.True_,
+        np.nan,
+        np.inf,
+        None,
+        [0.1],
+        1j,
+        10**400,
+    ],
     ids=lambda level: repr(level)[:12],
 )
 def test_check_significance_refuses(level):

@@ -39,7 +39,9 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize(
-    "options", [{"n_jobs": 1}, {"n_jobs": 2}, {"n_jobs": 1, "require": "sharedmem"}], ids=["one", "processes", "shared"]
+    "options",
+    [{"n_jobs": 1}, {"n_jobs": 2}, {"n_jobs": 1, "require": "sharedmem"}],
+    ids=["one", "processes", "shared"],
 )
 def test_warnings_of_jobs_are_given_once_for_each_category(options):
     with warnings.catch_warnings(record=True) as given:
@@ -86,7 +88,10 @@ def test_warnings_that_are_ignored_stay_so(n_jobs):
 def test_warnings_that_are_errors_stay_so(n_jobs):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        with pytest.raises(ConvergenceWarning, match=r"^no convergence$"), warnings.catch_warnings(record=True):
+        with (
+            pytest.raises(ConvergenceWarning, match=r"^no convergence$"),
+            warnings.catch_warnings(record=True),
+        ):
             run(n_jobs=n_jobs)
 
 
@@ -114,7 +119,9 @@ def test_categories_that_take_more_than_a_text_are_given_all_the_same():
         for _ in range(2):
             warnings.warn(one, stacklevel=1)
     (text,) = texts_of(given).values()
-    assert text.startswith("InconsistentVersionWarning: 2 warnings while loading, all the same: Trying to unpickle")
+    assert text.startswith(
+        "InconsistentVersionWarning: 2 warnings while loading, all the same: Trying to unpickle"
+    )
 
 
 def test_other_threads_warn_as_they_go():

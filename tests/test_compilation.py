@@ -62,13 +62,17 @@ def ask(tmp_path):
     (package / "_taking_kernels.py").write_text(TAKING)
     places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": places, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # files of one size that change within a second would not be noticed
+    environment["PYTHONDONTWRITEBYTECODE"] = (
+        "1"  # files of one size that change within a second would not be noticed
+    )
 
     def run(added, name="Pair", first="a", second="b"):
         (package / "_called_kernels.py").write_text(CALLED.format(added=added))
         (package / "_types.py").write_text(TYPES.format(name=name, first=first, second=second))
         command = [sys.executable, "-c", ASK]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
         return tuple(map(int, done.stdout.split()))
 
     return run

@@ -1,9 +1,9 @@
 """The documentation is true: its examples run, its links lead somewhere, its figures are those of the results kept.
 
-Every Python block of README.md and docs/*.md is run, each page from top to bottom in one namespace. A ``text`` block
-right below a Python block is what that prints; its words must be the same, its numbers nearly so, because the last
-digits of a learner differ between machines and versions. A block that cannot run is marked by a line above it,
-``<!-- not run: the reason -->``.
+Every Python block of README.md and docs/*.md is run, each page from top to bottom in one namespace.
+A ``text`` block right below a Python block is what that prints; its words must be the same, its
+numbers nearly so, because the last digits of a learner differ between machines and versions. A
+block that cannot run is marked by a line above it, ``<!-- not run: the reason -->``.
 """
 
 import contextlib
@@ -25,10 +25,21 @@ from labelsure.measures import MEASURES
 from labelsure.paper._tables import region_table, single_prediction_table
 
 ROOT = Path(__file__).parents[1]
-PAGES = {str(path.relative_to(ROOT)): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
-OTHER_PAGES = ["CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"]
+PAGES = {
+    str(path.relative_to(ROOT)): path
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+OTHER_PAGES = [
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "RELEASING.md",
+    "SECURITY.md",
+]
 FENCE = re.compile(
-    r"(?P<mark><!-- not run: (?P<reason>[^\n]*?) -->\n)?^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$\n?", re.M | re.S
+    r"(?P<mark><!-- not run: (?P<reason>[^\n]*?)"
+    r" -->\n)?^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$\n?",
+    re.M | re.S,
 )
 OPTIONAL = {
     "catboost", "dask", "distributed", "lightgbm", "mapie", "matplotlib", "pandas", "polars", "pyarrow", "river",
@@ -60,8 +71,13 @@ def examples_of(text):
 
 
 def run(example, page, namespace):
-    program = compile("\n" * example.line + example.code, page, "exec")  # so that errors name the page's line
-    with contextlib.redirect_stdout(io.StringIO()) as out, patch.dict(MEASURES):  # a page may add words of its own
+    program = compile(
+        "\n" * example.line + example.code, page, "exec"
+    )  # so that errors name the page's line
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        patch.dict(MEASURES),
+    ):  # a page may add words of its own
         try:
             exec(program, namespace)
         except ImportError as error:
@@ -95,7 +111,9 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
             expected_words, expected_numbers = words_and_numbers(example.printed)
             place = f"{page}, the block at line {example.line + 1}"
             assert words == expected_words, f"{place} prints:\n{printed}"
-            assert numbers == pytest.approx(expected_numbers, rel=0.1, abs=0.03), f"{place} prints:\n{printed}"
+            assert numbers == pytest.approx(expected_numbers, rel=0.1, abs=0.03), (
+                f"{place} prints:\n{printed}"
+            )
 
 
 def test_a_wrong_example_is_noticed():
@@ -131,7 +149,11 @@ def sections_of(path):
 @pytest.mark.parametrize("page", PAGES)
 def test_links_to_sections_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]*)#([^)]*)\)", PAGES[page].read_text(encoding="utf-8"))
-    assert [(file, section) for file, section in links if section not in sections_of(_linked(page, file))] == []
+    assert [
+        (file, section)
+        for file, section in links
+        if section not in sections_of(_linked(page, file))
+    ] == []
 
 
 def _linked(page, file):
@@ -146,8 +168,14 @@ def test_a_section_that_is_not_there_is_noticed(tmp_path):
 
 def test_every_guarantee_and_every_word_for_a_measure_is_explained():
     pages = ("guarantees", "command-line", "measures")
-    guarantees, command_line, measures = (PAGES[f"docs/{name}.md"].read_text(encoding="utf-8") for name in pages)
-    missing = [name for name in GUARANTEES if f'| `"{name}"`' not in guarantees or f"`{name}`" not in command_line]
+    guarantees, command_line, measures = (
+        PAGES[f"docs/{name}.md"].read_text(encoding="utf-8") for name in pages
+    )
+    missing = [
+        name
+        for name in GUARANTEES
+        if f'| `"{name}"`' not in guarantees or f"`{name}`" not in command_line
+    ]
     assert missing == []
     words = re.findall(r"`\+?([a-z-]+)`", measures)
     assert [name for name in MEASURES if name not in words] == []
@@ -165,10 +193,14 @@ def test_every_name_of_the_package_is_in_a_table_of_the_reference():
 
 
 def test_every_page_is_in_one_table_of_contents():
-    texts = [path.read_text(encoding="utf-8") for page, path in PAGES.items() if page.startswith("docs/")]
+    texts = [
+        path.read_text(encoding="utf-8") for page, path in PAGES.items() if page.startswith("docs/")
+    ]
     tables = re.findall(r"^```\{toctree\}\n(.*?)^```$", "".join(texts), re.M | re.S)
     entries = [re.sub(r".*<(.*)>", r"\1", line) for table in tables for line in table.split("\n")]
-    found = [[entry for entry in entries if fnmatchcase(path.stem, entry)] for path in PAGES.values()]
+    found = [
+        [entry for entry in entries if fnmatchcase(path.stem, entry)] for path in PAGES.values()
+    ]
     wrong = {page for page, entries in zip(PAGES, found, strict=True) if len(entries) != 1}
     assert wrong == {"README.md", "docs/index.md"}
 
@@ -184,11 +216,15 @@ def test_reproduction_page_shows_the_tables_of_the_kept_results():
 def test_benchmark_page_is_that_of_the_kept_results(monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
     benchmarks = importlib.import_module("benchmarks.__main__")
-    assert benchmarks.PAGE.read_text(encoding="utf-8") == benchmarks.page(), "run python -m benchmarks --write-docs"
+    assert benchmarks.PAGE.read_text(encoding="utf-8") == benchmarks.page(), (
+        "run python -m benchmarks --write-docs"
+    )
 
 
 @pytest.mark.parametrize(
-    ("file", "line"), [("CITATION.cff", "version: {}"), ("CHANGELOG.md", "## [{}]")], ids=["citation", "changelog"]
+    ("file", "line"),
+    [("CITATION.cff", "version: {}"), ("CHANGELOG.md", "## [{}]")],
+    ids=["citation", "changelog"],
 )
 def test_version_is_the_packages(file, line):
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,16 @@ import pytest
 
 import labelsure
 
-ROOMS = ("conformal", "decisions", "engine", "estimators", "measures", "metrics", "paper", "predictions")
+ROOMS = (
+    "conformal",
+    "decisions",
+    "engine",
+    "estimators",
+    "measures",
+    "metrics",
+    "paper",
+    "predictions",
+)
 DOCUMENTED = re.compile(r"^ *(\w+(?:, \w+)*) : .*\bdefault=(.+)$", re.MULTILINE)
 
 
@@ -29,8 +38,14 @@ def public(room):
             yield name, what
         if inspect.isclass(what):
             methods = inspect.getmembers(what, inspect.isfunction)
-            ours = ((key, method) for key, method in methods if method.__module__.startswith("labelsure"))
-            yield from ((f"{name}.{key}", method) for key, method in ours if not key.startswith("_"))
+            ours = (
+                (key, method)
+                for key, method in methods
+                if method.__module__.startswith("labelsure")
+            )
+            yield from (
+                (f"{name}.{key}", method) for key, method in ours if not key.startswith("_")
+            )
 
 
 def wrong_defaults(room):

@@ -35,7 +35,13 @@ def xgboost():
 
 
 def catboost(**options):
-    given = {"iterations": 5, "verbose": 0, "thread_count": 1, "allow_writing_files": False, **options}
+    given = {
+        "iterations": 5,
+        "verbose": 0,
+        "thread_count": 1,
+        "allow_writing_files": False,
+        **options,
+    }
     return pytest.importorskip("catboost").CatBoostClassifier(**given)
 
 
@@ -76,8 +82,12 @@ LEARNERS = {
     "skorch": skorch,
 }
 PREDICTORS = {
-    "cross": lambda learner: CrossConformalClassifier(learner, measure=PowerMeasure(), cv=3, random_state=0),
-    "inductive": lambda learner: InductiveConformalClassifier(learner, random_state=0),  # with the default measure
+    "cross": lambda learner: CrossConformalClassifier(
+        learner, measure=PowerMeasure(), cv=3, random_state=0
+    ),
+    "inductive": lambda learner: InductiveConformalClassifier(
+        learner, random_state=0
+    ),  # with the default measure
     "label-wise": lambda learner: LabelWiseConformalClassifier(learner, cv=3, random_state=0),
 }
 
@@ -98,7 +108,11 @@ def test_learners_of_other_libraries_are_calibrated(learner, predictor):
         labels = model.predict(X[100:])
     assert labels.shape == (30, 3)
     assert {*np.unique(labels)} <= {0, 1}
-    pred = model.predict_labels(X[100:]) if predictor == "label-wise" else model.predict_labelsets(X[100:])
+    pred = (
+        model.predict_labels(X[100:])
+        if predictor == "label-wise"
+        else model.predict_labelsets(X[100:])
+    )
     assert pred.region(0.2).contains(Y[100:]).mean() > 0.5
 
 
@@ -109,7 +123,9 @@ def test_learners_of_other_libraries_take_tables(learner, library):
     model = PREDICTORS["cross"](LEARNERS[learner]())
     expected = model.fit(X[:100], Y[:100]).predict_labelsets(X[100:]).p_values()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of names of features that were there in fit and are not in predict
+        warnings.simplefilter(
+            "error"
+        )  # of names of features that were there in fit and are not in predict
         pred = model.fit(frame[:100], Y[:100]).predict_labelsets(frame[100:])
     np.testing.assert_array_equal(pred.p_values(), expected)
 
@@ -124,15 +140,25 @@ def _as_floats(table):
     return np.asarray(table, dtype=np.float32)
 
 
-@pytest.mark.parametrize("learner", ["xgboost, all labels", "lightgbm, one against the rest", "catboost, all labels"])
+@pytest.mark.parametrize(
+    "learner", ["xgboost, all labels", "lightgbm, one against the rest", "catboost, all labels"]
+)
 def test_models_fitted_elsewhere_are_calibrated_and_pickled(learner):
     fitted = LEARNERS[learner]().fit(X[:60], Y[:60])
-    model = InductiveConformalClassifier(fitted, prefit=True, measure=PowerMeasure()).fit(X[60:100], Y[60:100])
+    model = InductiveConformalClassifier(fitted, prefit=True, measure=PowerMeasure()).fit(
+        X[60:100], Y[60:100]
+    )
     p_values = model.predict_labelsets(X[100:]).p_values()
     outputs = fitted.predict_proba(X)
-    from_outputs = calibrate_outputs(outputs[60:100], Y[60:100], measure=PowerMeasure(), empty="auto")
-    np.testing.assert_array_equal(from_outputs.predict_labelsets(outputs[100:]).p_values(), p_values)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_labelsets(X[100:]).p_values(), p_values)
+    from_outputs = calibrate_outputs(
+        outputs[60:100], Y[60:100], measure=PowerMeasure(), empty="auto"
+    )
+    np.testing.assert_array_equal(
+        from_outputs.predict_labelsets(outputs[100:]).p_values(), p_values
+    )
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict_labelsets(X[100:]).p_values(), p_values
+    )
 
 
 def test_tensors_are_outputs_and_labels():
@@ -144,10 +170,14 @@ def test_tensors_are_outputs_and_labels():
     pred = predictor.predict_labelsets(tensors[40:])
     np.testing.assert_array_equal(pred.p_values(), expected.p_values())
     np.testing.assert_array_equal(pred.p_value(labels[40:]), expected.p_value(Y[40:60]))
-    assert pred.region(0.2).contains(labels[40:]).tolist() == expected.region(0.2).contains(Y[40:60]).tolist()
+    assert (
+        pred.region(0.2).contains(labels[40:]).tolist()
+        == expected.region(0.2).contains(Y[40:60]).tolist()
+    )
     of_labels = calibrate_labels(tensors[:40], labels[:40].bool()).predict_labels(tensors[40:])
     np.testing.assert_array_equal(
-        of_labels.p_values, calibrate_labels(outputs[:40], Y[:40]).predict_labels(outputs[40:]).p_values
+        of_labels.p_values,
+        calibrate_labels(outputs[:40], Y[:40]).predict_labels(outputs[40:]).p_values,
     )
     in_folds = calibrate_outputs(tensors[:40], labels[:40], folds=torch.arange(40) % 2)
     assert in_folds.predict_labelsets(torch.stack([tensors[40:]] * 2)).labelsets.shape == (20, 3)
@@ -156,7 +186,11 @@ def test_tensors_are_outputs_and_labels():
 def test_tensors_that_are_no_probabilities_are_refused():
     torch = pytest.importorskip("torch")
     logits, labels = torch.linspace(-1, 2, 12).reshape(4, 3), torch.zeros(4, 3)
-    with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got -1.0 in row 0, column 0"):
+    with pytest.raises(
+        ValueError, match=r"outputs must lie between 0 and 1, got -1.0 in row 0, column 0"
+    ):
         calibrate_outputs(logits, labels)
-    with pytest.raises(ValueError, match=r"A Tensor of type torch.bfloat16 cannot be read: .*BFloat16"):
+    with pytest.raises(
+        ValueError, match=r"A Tensor of type torch.bfloat16 cannot be read: .*BFloat16"
+    ):
         calibrate_outputs(torch.sigmoid(logits).to(torch.bfloat16), labels)

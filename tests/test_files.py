@@ -18,7 +18,9 @@ def test_whole_file_replaces_a_file_and_leaves_nothing_else(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "Ctrl-C"]
+)
 def test_whole_file_keeps_the_old_file_where_writing_fails(tmp_path, error):
     path = tmp_path / "a.txt"
     path.write_text("old")
@@ -47,7 +49,9 @@ def test_next_writer_clears_what_a_killed_one_left_but_not_what_is_being_written
     other.write_text("of another file")
     with whole_place(path) as unfinished:
         unfinished.write_text("slow")
-        assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == -9
+        assert (
+            subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == -9
+        )
         assert len(list(tmp_path.glob("*.part"))) == 3
         with whole_file(path) as file:
             file.write(b"quick")
@@ -84,5 +88,7 @@ def test_a_file_is_locked_until_it_has_its_name(tmp_path, monkeypatch):
     replace = Path.replace
     with whole_file(tmp_path / "a.txt") as file:
         file.write(b"new")
-        monkeypatch.setattr(Path, "replace", lambda *paths: (monkeypatch.undo(), clear_and_replace(*paths))[1])
+        monkeypatch.setattr(
+            Path, "replace", lambda *paths: (monkeypatch.undo(), clear_and_replace(*paths))[1]
+        )
     assert (tmp_path / "a.txt").read_text() == "new"

@@ -20,7 +20,9 @@ from labelsure._files import SEAL_BYTES, seal
 numba = pytest.importorskip("numba")
 serialize = pytest.importorskip("numba.core.serialize")
 
-pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
+)
 
 SOURCE = "def twice(number):\n    return number + number\n"
 
@@ -152,7 +154,9 @@ def test_code_for_another_processor_is_not_run(place, monkeypatch):
     assert is_found(place.kernel())
 
 
-@pytest.mark.parametrize("obstacle", ["a file instead of the folder", "a folder instead of the file"])
+@pytest.mark.parametrize(
+    "obstacle", ["a file instead of the folder", "a folder instead of the file"]
+)
 def test_the_next_folder_is_taken_where_the_named_one_cannot_be(place, obstacle):
     if obstacle == "a file instead of the folder":
         place.named.touch()
@@ -205,7 +209,11 @@ def folder():
 @pytest.fixture
 def child(folder):
     """Return a function that starts a process with a toy module, all of whose folders are in ``folder``."""
-    three = SOURCE + "def thrice(number):\n    return 3 * number\n" + "def once(number):\n    return number\n"
+    three = (
+        SOURCE
+        + "def thrice(number):\n    return 3 * number\n"
+        + "def once(number):\n    return number\n"
+    )
     (folder / "toy.py").write_text(three)
     places = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -213,7 +221,9 @@ def child(folder):
 
     def start(what, umask=-1):
         command = [sys.executable, "-c", CHILD, str(folder / "users"), what]
-        return subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True, umask=umask)
+        return subprocess.Popen(
+            command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True, umask=umask
+        )
 
     return start
 
@@ -324,7 +334,9 @@ FORMS = {
 
 
 @needs_posix
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="becoming another user takes root")
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="becoming another user takes root"
+)
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("umask", [0o002, 0o000])
 def test_code_of_another_user_is_not_run(child, folder, umask, form):

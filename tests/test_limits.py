@@ -14,7 +14,11 @@ PATIENCE = 60
 
 
 def threads_of(api):
-    return {library["num_threads"] for library in ThreadpoolController().info() if library["user_api"] == api}
+    return {
+        library["num_threads"]
+        for library in ThreadpoolController().info()
+        if library["user_api"] == api
+    }
 
 
 @pytest.fixture

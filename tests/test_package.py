@@ -14,7 +14,9 @@ HEAVY = ("numba", "matplotlib", "pooch", "pandas", "sklearn.model_selection", "s
 def modules_after(statement):
     """The modules that a fresh interpreter has loaded after this statement."""
     code = f"{statement}\nimport sys\nprint(*sys.modules, sep='\\n')"
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     return set(output.split())
 
 

@@ -75,7 +75,9 @@ def test_progress_bar_works_without_a_console(monkeypatch):
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
 def test_map_in_threads_keeps_the_order(n_jobs):
     items = list(range(50))
-    assert list(map_in_threads(lambda i: i * i, items, n_jobs=n_jobs, description="x")) == [i * i for i in items]
+    assert list(map_in_threads(lambda i: i * i, items, n_jobs=n_jobs, description="x")) == [
+        i * i for i in items
+    ]
     assert list(map_in_threads(abs, [], n_jobs=n_jobs, description="x")) == []
 
 

@@ -1,7 +1,7 @@
 """Seeds, keys of objects and draws that belong to them: alone, in a batch, in any container, in any process.
 
-Tests of uniformity compare counts with their expectation by a chi-square test. All seeds are fixed; with other ones
-each comparison fails a perfect generator with probability 1e-6.
+Tests of uniformity compare counts with their expectation by a chi-square test. All seeds are fixed;
+with other ones each comparison fails a perfect generator with probability 1e-6.
 """
 
 import itertools
@@ -55,7 +55,9 @@ def test_draw_seeds_come_from_random_state():
 def test_set_missing_seeds_reaches_nested_estimators_and_keeps_the_users_own():
     estimator = set_missing_seeds(BaggingClassifier(SGDClassifier()), 5)
     assert estimator.random_state == estimator.estimator.random_state == 5
-    estimator = set_missing_seeds(BaggingClassifier(SGDClassifier(random_state=0), random_state=None), 5)
+    estimator = set_missing_seeds(
+        BaggingClassifier(SGDClassifier(random_state=0), random_state=None), 5
+    )
     assert (estimator.random_state, estimator.estimator.random_state) == (5, 0)
 
 
@@ -115,12 +117,19 @@ def test_keys_of_a_row_do_not_depend_on_the_rows_beside_it():
     together = object_keys(rows).tolist()
     assert together == [int(object_keys([row])[0]) for row in rows]
     assert len(set(together)) == len(rows)
-    assert object_keys(["12", "13"]).tolist() == [int(object_keys([row])[0]) for row in ("12", "13")]
+    assert object_keys(["12", "13"]).tolist() == [
+        int(object_keys([row])[0]) for row in ("12", "13")
+    ]
 
 
 def test_texts_have_one_key_in_lists_arrays_and_series():
     texts = ["12", "a rose", ""]
-    for form in (np.array(texts), np.array(texts, dtype=object), pd.Series(texts), pd.DataFrame({"text": texts})):
+    for form in (
+        np.array(texts),
+        np.array(texts, dtype=object),
+        pd.Series(texts),
+        pd.DataFrame({"text": texts}),
+    ):
         assert object_keys(form).tolist() == object_keys(texts).tolist()
 
 
@@ -160,7 +169,9 @@ def test_keys_do_not_depend_on_blocks(monkeypatch):
 def test_joined_keys_tell_their_parts_apart():
     keys = object_keys(np.arange(5.0)[:, None])
     next_ones = np.roll(keys, 1)
-    assert len({*join_keys([keys, next_ones]).tolist(), *join_keys([next_ones, keys]).tolist()}) == 10
+    assert (
+        len({*join_keys([keys, next_ones]).tolist(), *join_keys([next_ones, keys]).tolist()}) == 10
+    )
     assert (join_keys([keys]) != join_keys([keys, keys])).all()
 
 
@@ -190,7 +201,9 @@ for objects in (frame, ["a rose", "12"], np.eye(2)):
 FAMILIES = {
     "normal": lambda rng: rng.normal(size=(20_000, 3)),
     "one small whole number": lambda _: np.arange(20_000.0)[:, None],
-    "small whole numbers": lambda _: np.array(list(itertools.product(range(12), repeat=4)), dtype=float),
+    "small whole numbers": lambda _: np.array(
+        list(itertools.product(range(12), repeat=4)), dtype=float
+    ),
     "zeros and ones": lambda _: np.array(list(itertools.product([0.0, 1.0], repeat=14))),
     "one-hot rows": lambda _: sparse.eye_array(20_000, format="csr"),
     "hundredths": lambda _: np.array(list(itertools.product(np.arange(101) / 100, repeat=2))),
@@ -219,16 +232,27 @@ def test_draws_of_different_objects_are_uniform(family, seed):
 @pytest.mark.parametrize("x", [[0.0, 0.0], [1.0, 0.0], [0.3, -7.5]], ids=str)
 def test_draws_of_one_object_are_uniform_over_seeds(x):
     """What is proven holds on average over the seed: neighbouring seeds must do."""
-    draws = np.array([draw_uniforms(seed, SMOOTHING, object_keys([x]))[0] for seed in range(10_000)])
+    draws = np.array(
+        [draw_uniforms(seed, SMOOTHING, object_keys([x]))[0] for seed in range(10_000)]
+    )
     assert_uniform(draws)
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (lambda keys: draw_uniforms(0, SMOOTHING, keys), lambda keys: draw_uniforms(0, MERGING, keys)),
-        (lambda keys: draw_uniforms(0, SMOOTHING, keys), lambda keys: draw_uniforms(1, SMOOTHING, keys)),
-        (lambda keys: draw_uniforms(0, SMOOTHING, keys), lambda keys: draw_uniforms(0, SMOOTHING, np.roll(keys, 1))),
+        (
+            lambda keys: draw_uniforms(0, SMOOTHING, keys),
+            lambda keys: draw_uniforms(0, MERGING, keys),
+        ),
+        (
+            lambda keys: draw_uniforms(0, SMOOTHING, keys),
+            lambda keys: draw_uniforms(1, SMOOTHING, keys),
+        ),
+        (
+            lambda keys: draw_uniforms(0, SMOOTHING, keys),
+            lambda keys: draw_uniforms(0, SMOOTHING, np.roll(keys, 1)),
+        ),
     ],
     ids=["streams", "seeds", "neighbours"],
 )
@@ -255,6 +279,8 @@ def test_orders_are_permutations_that_belong_to_the_object():
 
 @pytest.mark.parametrize("of_seed", [False, True], ids=["objects", "seeds"])
 def test_orders_put_the_last_example_anywhere(of_seed):
-    orders = [draw_order(i if of_seed else 0, [[0.0 if of_seed else float(i)]], 10) for i in range(4000)]
+    orders = [
+        draw_order(i if of_seed else 0, [[0.0 if of_seed else float(i)]], 10) for i in range(4000)
+    ]
     places = [int(np.flatnonzero(order == 9)[0]) for order in orders]
     assert chisquare(np.bincount(places, minlength=10)).pvalue > FALSE_ALARM

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))))
+NAMED = sorted(
+    set(
+        re.findall(
+            r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+        )
+    )
+)
 
 
 def test_many_tests_are_named():
@@ -25,4 +31,6 @@ def test_every_format_that_is_read_has_a_row():
 
     page = (ROOT / "SECURITY.md").read_text(encoding="utf-8").lower()
     words = {".tsv": "csv", ".pq": "parquet", ".svm": "libsvm", ".svmlight": "libsvm"}
-    assert [ending for ending in ENDINGS if f"| {words.get(ending, ending[1:])} |" not in page] == []
+    assert [
+        ending for ending in ENDINGS if f"| {words.get(ending, ending[1:])} |" not in page
+    ] == []

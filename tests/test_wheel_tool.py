@@ -15,7 +15,11 @@ tool = runpy.run_path(str(ROOT / "tools" / "try_wheel.py"))
 
 def metadata(**changes):
     message = Message()
-    fields = dict.fromkeys(tool["NEEDED"], "given") | {"Description-Content-Type": "text/markdown"} | changes
+    fields = (
+        dict.fromkeys(tool["NEEDED"], "given")
+        | {"Description-Content-Type": "text/markdown"}
+        | changes
+    )
     for key, value in fields.items():
         if value is not None:
             message[key] = value
@@ -44,11 +48,15 @@ def test_metadata_that_lack_something_are_refused(changes, complaint):
 def test_wheel_without_the_marker_of_types_is_refused(tmp_path):
     path = tmp_path / "labelsure-0.1.0-py3-none-any.whl"
     sources = [
-        one for one in (ROOT / "src" / "labelsure").rglob("*") if one.is_file() and "__pycache__" not in one.parts
+        one
+        for one in (ROOT / "src" / "labelsure").rglob("*")
+        if one.is_file() and "__pycache__" not in one.parts
     ]
     with zipfile.ZipFile(path, "w") as wheel:
         wheel.writestr("labelsure-0.1.0.dist-info/METADATA", metadata().as_string())
-        wheel.writestr("labelsure-0.1.0.dist-info/entry_points.txt", "labelsure = labelsure.cli:main")
+        wheel.writestr(
+            "labelsure-0.1.0.dist-info/entry_points.txt", "labelsure = labelsure.cli:main"
+        )
         for source in sources:
             if source.name != "py.typed":
                 wheel.writestr(source.relative_to(ROOT / "src").as_posix(), "")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-yaml = pytest.importorskip("yaml", reason="workflows are read with PyYAML, which comes with the extra docs")
+yaml = pytest.importorskip(
+    "yaml", reason="workflows are read with PyYAML, which comes with the extra docs"
+)
 
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
@@ -35,7 +37,9 @@ def test_workflow_says_when_where_and_with_which_rights(path):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflow_calls_targets_that_exist(path):
-    called = [step["run"] for step in steps_of(read(path)) if step.get("run", "").startswith("make ")]
+    called = [
+        step["run"] for step in steps_of(read(path)) if step.get("run", "").startswith("make ")
+    ]
     assert called
     assert [target for line in called for target in line.split()[1:] if target not in TARGETS] == []
 
@@ -43,7 +47,9 @@ def test_workflow_calls_targets_that_exist(path):
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflow_pins_the_actions_that_it_uses(path):
     used = [step["uses"] for step in steps_of(read(path)) if "uses" in step]
-    assert [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+)", action)] == []
+    assert [
+        action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+)", action)
+    ] == []
 
 
 def test_tests_run_on_three_systems_and_every_python_that_is_declared():
@@ -52,7 +58,11 @@ def test_tests_run_on_three_systems_and_every_python_that_is_declared():
     declared = [one.rpartition(" ")[2] for one in project["classifiers"] if "Python :: 3." in one]
     assert matrix["python"] == declared
     assert project["requires-python"] == f">={declared[0]}"
-    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu", "macos", "windows"}
+    assert {system.partition("-")[0] for system in matrix["system"]} == {
+        "ubuntu",
+        "macos",
+        "windows",
+    }
 
 
 def test_only_a_tag_is_published_and_only_that_job_may_prove_who_it_is():

@@ -1,14 +1,23 @@
 """Build the JavaScript that draws the figures of reports: ``pip install vl-convert-python`` and run this once.
 
-Writes Vega, Vega-Lite and Vega-Embed as one file of package data. vl-convert carries the libraries with it, so that
-nothing is downloaded. Beside the file lie the licences of all that is in it; look at them again after an update.
+Writes Vega, Vega-Lite and Vega-Embed as one file of package data. vl-convert carries the libraries
+with it, so that nothing is downloaded. Beside the file lie the licences of all that is in it; look
+at them again after an update.
 """
 
 from pathlib import Path
 
 VEGA_LITE = "6.4"
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
-BUNDLE = Path(__file__).parents[1] / "src" / "labelsure" / "report" / "assets" / "vega" / "vega-bundle.js"
+BUNDLE = (
+    Path(__file__).parents[1]
+    / "src"
+    / "labelsure"
+    / "report"
+    / "assets"
+    / "vega"
+    / "vega-bundle.js"
+)
 
 
 def main() -> None:
@@ -17,7 +26,10 @@ def main() -> None:
 
     code: str = vl_convert.javascript_bundle(SNIPPET, VEGA_LITE)
     BUNDLE.write_text(code, encoding="utf-8")
-    print(f"{BUNDLE.name}: {len(code.encode()):,} bytes, Vega-Lite {VEGA_LITE}, vl-convert {vl_convert.__version__}")
+    print(
+        f"{BUNDLE.name}: {len(code.encode()):,} bytes, Vega-Lite {VEGA_LITE}, vl-convert"
+        f" {vl_convert.__version__}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Count the files and functions of labelsure that run from ``fit`` to ``region(0.1).sizes``, and all lines of code.
 
-``PYTHONPATH=src python tools/count_path.py`` prints both paths room by room; ``--names`` lists every function. What
-runs is seen by sys.setprofile. Comprehensions, generator expressions and lambdas are not counted as functions of their
-own: they are read where they stand. Compiled kernels are not seen; the functions that call them are. Lines of code are
-those without docstrings, comments and blanks.
+``PYTHONPATH=src python tools/count_path.py`` prints both paths room by room; ``--names`` lists
+every function. What runs is seen by sys.setprofile. Comprehensions, generator expressions and
+lambdas are not counted as functions of their own: they are read where they stand. Compiled kernels
+are not seen; the functions that call them are. Lines of code are those without docstrings, comments
+and blanks.
 """
 
 import argparse
@@ -19,7 +20,14 @@ from typing import Any
 
 N_LABELS = 14
 ROOT = Path(__file__).parents[1]
-SPACING = {tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.INDENT, tokenize.NEWLINE, tokenize.NL}
+SPACING = {
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+}
 
 
 class Met(dict[tuple[str, str], int]):
@@ -74,7 +82,10 @@ def report(name: str, met: Met) -> str:
     """Return the counts by room."""
     files = Counter(file.partition("/")[0] for file in met.files)
     functions = Counter(file.partition("/")[0] for file, _ in met)
-    rooms = "".join(f"\n  {room:12} {files[room]:3} files {functions[room]:4} functions" for room in sorted(files))
+    rooms = "".join(
+        f"\n  {room:12} {files[room]:3} files {functions[room]:4} functions"
+        for room in sorted(files)
+    )
     return f"{name}: {len(met.files)} files, {len(met)} functions{rooms}"
 
 
@@ -82,7 +93,10 @@ def docstring_lines(tree: ast.AST) -> set[int]:
     """Return the numbers of the lines that docstrings take."""
     lines: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and node.body
+        ):
             first = node.body[0]
             if (
                 isinstance(first, ast.Expr)
@@ -112,13 +126,17 @@ def report_code(folder: str, package: Path) -> str:
         room = inside.parts[0] if len(inside.parts) > 1 else "(top)"
         files[room] += 1
         lines[room] += code_lines(path)
-    rooms = "".join(f"\n  {room:12} {files[room]:3} files {lines[room]:5} lines" for room in sorted(files))
+    rooms = "".join(
+        f"\n  {room:12} {files[room]:3} files {lines[room]:5} lines" for room in sorted(files)
+    )
     return f"{folder}: {files.total()} files, {lines.total()} lines of code{rooms}"
 
 
 def main() -> None:
     """Print both paths, and the lines of code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--names", action="store_true", help="list every function")
     arguments = parser.parse_args()
     for name, measure in (("default measure", None), ('measure="auto"', "auto")):
@@ -127,7 +145,10 @@ def main() -> None:
         met = watch(fit_and_size(measure))
         print(report(name, met))
         if arguments.names:
-            print(*(f"  {file}:{line} {function}" for (file, function), line in sorted(met.items())), sep="\n")
+            print(
+                *(f"  {file}:{line} {function}" for (file, function), line in sorted(met.items())),
+                sep="\n",
+            )
     print(report_code("src", ROOT / "src" / "labelsure"))
     print(report_code("tests", ROOT / "tests"))
 

@@ -1,7 +1,7 @@
 """Print pip constraints that pin what pyproject.toml declares as lowest: ``python tools/lowest_versions.py models``.
 
-Read by `make lowest`. Run-time dependencies and the extras named on the command line are pinned; tools of development
-are not, because no user needs them.
+Read by `make lowest`. Run-time dependencies and the extras named on the command line are pinned;
+tools of development are not, because no user needs them.
 """
 
 import re
@@ -16,7 +16,9 @@ LOWEST = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<version>[\d.]+)")
 def lowest_versions(*extras: str) -> list[str]:
     """Return ``name==version`` for each dependency, with ``.*`` where only the first numbers are declared."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    declared = project["dependencies"] + [one for extra in extras for one in project["optional-dependencies"][extra]]
+    declared = project["dependencies"] + [
+        one for extra in extras for one in project["optional-dependencies"][extra]
+    ]
     found = [LOWEST.match(one) for one in declared]
     return [f"{one['name']}=={_pin(one['version'])}" for one in found if one is not None]
 

@@ -1,17 +1,18 @@
 """An hour of mixed load: the same answers to the last bit, round after round, and memory that does not grow.
 
-``make soak`` runs ``python tools/soak.py --minutes 60``. A round does everything once, in an order drawn anew: fits in
-this process and in workers, fits that are kept and gone on with, predictions in batches and in threads, regions,
-model files, reports, the command line and bad input. Rounds take turns with four sets of data; the first answers to
-each set are what all later ones must be.
+``make soak`` runs ``python tools/soak.py --minutes 60``. A round does everything once, in an order
+drawn anew: fits in this process and in workers, fits that are kept and gone on with, predictions in
+batches and in threads, regions, model files, reports, the command line and bad input. Rounds take
+turns with four sets of data; the first answers to each set are what all later ones must be.
 
-After each round, garbage collected and free memory given back to the system, it notes resident memory (of this process
-and of its workers), open files and threads.
+After each round, garbage collected and free memory given back to the system, it notes resident
+memory (of this process and of its workers), open files and threads.
 
-**The rule**: over the second half of the rounds, the Theil-Sen line (the median of the slopes of all pairs, which a few
-odd rounds do not move) through resident memory must not rise by more than 2 % of the median; those through the numbers
-of open files and of threads must rise by less than two. A pool of connections or of threads that gets one more, once in
-an hour, is no leak; one in a hundred rounds is. Fewer than 20 rounds are too few to judge. Linux only.
+**The rule**: over the second half of the rounds, the Theil-Sen line (the median of the slopes of
+all pairs, which a few odd rounds do not move) through resident memory must not rise by more than 2
+% of the median; those through the numbers of open files and of threads must rise by less than two.
+A pool of connections or of threads that gets one more, once in an hour, is no leak; one in a
+hundred rounds is. Fewer than 20 rounds are too few to judge. Linux only.
 """
 
 import argparse
@@ -112,14 +113,26 @@ def fit_in_workers(material: Material) -> Any:
 
 def fit_other_predictors(material: Material) -> Any:
     """Fit predictors of the other kinds."""
-    from labelsure import InductiveConformalClassifier, LabelWiseConformalClassifier, RecallController
+    from labelsure import (
+        InductiveConformalClassifier,
+        LabelWiseConformalClassifier,
+        RecallController,
+    )
 
     given = {"random_state": material.seed}
-    inductive = InductiveConformalClassifier(learner(), measure="auto", **given).fit(material.X, material.Y)
-    label_wise = LabelWiseConformalClassifier(learner(), cv=3, smoothed=True, **given).fit(material.X, material.Y)
+    inductive = InductiveConformalClassifier(learner(), measure="auto", **given).fit(
+        material.X, material.Y
+    )
+    label_wise = LabelWiseConformalClassifier(learner(), cv=3, smoothed=True, **given).fit(
+        material.X, material.Y
+    )
     recall = RecallController(learner(), target=0.6, **given).fit(material.X, material.Y)
     p_values = label_wise.predict_labels(material.new).p_values
-    return [inductive.predict_labelsets(material.new).p_values(), p_values, recall.predict(material.new)]
+    return [
+        inductive.predict_labelsets(material.new).p_values(),
+        p_values,
+        recall.predict(material.new),
+    ]
 
 
 def fit_and_go_on(material: Material) -> Any:
@@ -161,7 +174,12 @@ def search_many_labels(material: Material) -> Any:
     Y = (rng.random(outputs.shape) < outputs).astype(np.int8)
     predictions = calibrate_outputs(outputs[:120], Y[:120]).predict_labelsets(outputs[120:])
     region = predictions.region(0.4)
-    return [predictions.labelsets, predictions.top(3).p_values, region.contains(Y[120:]), region.inner]
+    return [
+        predictions.labelsets,
+        predictions.top(3).p_values,
+        region.contains(Y[120:]),
+        region.inner,
+    ]
 
 
 def save_and_load(material: Material) -> Any:
@@ -186,7 +204,9 @@ def report(material: Material) -> Any:
     from labelsure.report import write_report
 
     predictions = material.model.predict_labelsets(material.new[:40])
-    return write_report(material.folder / "report.html", predictions, material.truth[:40]).read_bytes()
+    return write_report(
+        material.folder / "report.html", predictions, material.truth[:40]
+    ).read_bytes()
 
 
 def command_line(material: Material) -> Any:
@@ -258,7 +278,9 @@ def digest(answer: Any) -> str:
         else:
             array = np.asarray(part)
             found.update(f"{array.dtype} {array.shape} ".encode())
-            found.update(repr(array.tolist()).encode() if array.dtype == object else array.tobytes())
+            found.update(
+                repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
+            )
 
     add(answer)
     return found.hexdigest()
@@ -307,17 +329,26 @@ def judge(samples: Sequence[Sample]) -> list[str]:
     for name in ("memory", "workers"):
         values = [getattr(sample, name) for sample in late]
         grown, usual = rise(values, [sample.seconds for sample in late]), statistics.median(values)
-        print(f"{name}: median {usual / 1e6:.1f} MB, {grown / 1e6:+.2f} MB over {late[-1][0] - late[0][0]:.0f} s")
+        print(
+            f"{name}: median {usual / 1e6:.1f} MB, {grown / 1e6:+.2f} MB over"
+            f" {late[-1][0] - late[0][0]:.0f} s"
+        )
         if grown > MAY_RISE * usual:
             wrong.append(
-                f"{name} grew by {grown / 1e6:.2f} MB in the second half, more than 2 % of {usual / 1e6:.1f} MB"
+                f"{name} grew by {grown / 1e6:.2f} MB in the second half, more than 2 % of"
+                f" {usual / 1e6:.1f} MB"
             )
     for name in ("files", "threads"):
         counts = [getattr(sample, name) for sample in late]
         grown = rise(counts, [sample.seconds for sample in late])
-        print(f"{name}: from {counts[0]} to {counts[-1]} in the second half, a line that rises by {grown:.1f}")
+        print(
+            f"{name}: from {counts[0]} to {counts[-1]} in the second half, a line that rises by"
+            f" {grown:.1f}"
+        )
         if grown >= 2:
-            wrong.append(f"{name} that are open grew by {grown:.1f} in the second half, from {counts[0]}")
+            wrong.append(
+                f"{name} that are open grew by {grown:.1f} in the second half, from {counts[0]}"
+            )
     return wrong
 
 
@@ -330,12 +361,17 @@ def soak(minutes: float, *, rounds: int | None) -> int:
         for material in sets:
             material.folder.mkdir()
         start = told = time.monotonic()
-        while len(samples) < rounds if rounds is not None else time.monotonic() - start < minutes * 60:
+        while (
+            len(samples) < rounds if rounds is not None else time.monotonic() - start < minutes * 60
+        ):
             material = sets[len(samples) % N_SETS]
             for task in order.sample(TASKS, len(TASKS)):
                 found = digest(task(material))
                 if first.setdefault((task.__name__, material.seed), found) != found:
-                    print(f"FAILED: {task.__name__} answers otherwise in round {len(samples)} than it first did")
+                    print(
+                        f"FAILED: {task.__name__} answers otherwise in round {len(samples)} than"
+                        f" it first did"
+                    )
                     return 1
             samples.append(take_sample(start))
             if time.monotonic() - told > 30 or len(samples) == 1:
@@ -346,7 +382,9 @@ def soak(minutes: float, *, rounds: int | None) -> int:
     wrong = judge(samples) + [f"{path.name} was left behind" for path in left]
     for line in wrong:
         print(f"FAILED: {line}")
-    print(f"{len(samples)} rounds of {len(TASKS)} tasks, every answer the first one to the last bit")
+    print(
+        f"{len(samples)} rounds of {len(TASKS)} tasks, every answer the first one to the last bit"
+    )
     if len(samples) < FEWEST_ROUNDS:
         print(f"fewer than {FEWEST_ROUNDS} rounds: memory was not judged")
     return bool(wrong)
@@ -360,7 +398,8 @@ def tell(samples: Sequence[Sample]) -> None:
         print(f"new threads: {', '.join(sorted(new))}")
     seconds, memory, workers, files, threads = samples[-1]
     print(
-        f"{seconds:7.0f} s, round {len(samples):5d}: {memory / 1e6:7.1f} MB, workers {workers / 1e6:7.1f} MB,"
+        f"{seconds:7.0f} s, round {len(samples):5d}: {memory / 1e6:7.1f} MB, workers"
+        f" {workers / 1e6:7.1f} MB,"
         f" {files} files, {threads} threads",
         flush=True,
     )
@@ -370,7 +409,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Read the command line and soak."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=60, help="how long (default: 60)")
-    parser.add_argument("--rounds", type=int, help="how many rounds instead, however long they take")
+    parser.add_argument(
+        "--rounds", type=int, help="how many rounds instead, however long they take"
+    )
     options = parser.parse_args(words)
     if not Path("/proc/self/statm").exists():
         print("memory is read from /proc, which only Linux has")

@@ -1,8 +1,8 @@
 """Build wheel and sdist, look into both, and try the wheel as a user would who has nothing else.
 
-``make wheel`` runs this. The archives are left in dist/. The wheel is installed into a virtual environment of its own,
-away from the sources: the console command answers, types are marked, package data came along, a model fits and
-predicts. ``--no-install`` only builds and looks.
+``make wheel`` runs this. The archives are left in dist/. The wheel is installed into a virtual
+environment of its own, away from the sources: the console command answers, types are marked,
+package data came along, a model fits and predicts. ``--no-install`` only builds and looks.
 """
 
 import argparse
@@ -20,10 +20,25 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 
-NEEDED = ("Name", "Version", "Summary", "License-Expression", "License-File", "Requires-Python", "Author")
+NEEDED = (
+    "Name",
+    "Version",
+    "Summary",
+    "License-Expression",
+    "License-File",
+    "Requires-Python",
+    "Author",
+)
 """What the metadata must say."""
 
-IN_SDIST = ("Makefile", "README.md", "LICENSE", "pyproject.toml", "src/labelsure/py.typed", "tests/conftest.py")
+IN_SDIST = (
+    "Makefile",
+    "README.md",
+    "LICENSE",
+    "pyproject.toml",
+    "src/labelsure/py.typed",
+    "tests/conftest.py",
+)
 """Some of what it takes to build and test from the sdist."""
 
 TRIAL = """
@@ -48,7 +63,9 @@ print(f"labelsure {labelsure.__version__}: {region.sizes.mean():.2f} of 8 labels
 def main() -> None:
     """Build, look, install, try."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--no-install", action="store_true", help="only build the archives and look into them")
+    parser.add_argument(
+        "--no-install", action="store_true", help="only build the archives and look into them"
+    )
     options = parser.parse_args()
     wheel, sdist = build()
     look_into_wheel(wheel)
@@ -62,7 +79,11 @@ def build() -> tuple[Path, Path]:
     """Return wheel and sdist, built anew; the wheel is built from the sdist, as on the package index."""
     for old in DIST.glob("labelsure-*"):
         old.unlink()
-    subprocess.run([sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT)], check=True, stdout=sys.stderr)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT)],
+        check=True,
+        stdout=sys.stderr,
+    )
     (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
     return wheel, sdist
 
@@ -73,13 +94,20 @@ def look_into_wheel(path: Path) -> None:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
         (place,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
         check_metadata(email.message_from_bytes(wheel.read(place)))
-        (points,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
-        expect("labelsure = labelsure.cli:main" in wheel.read(points).decode(), "the wheel has no command labelsure")
+        (points,) = (
+            name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt")
+        )
+        expect(
+            "labelsure = labelsure.cli:main" in wheel.read(points).decode(),
+            "the wheel has no command labelsure",
+        )
     package = ROOT / "src" / "labelsure"
     sources = {
         path.relative_to(ROOT / "src").as_posix()
         for path in package.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".nbi", ".nbc"}
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and path.suffix not in {".nbi", ".nbc"}
     }
     expect(names == sources, f"wheel and src/labelsure differ in {sorted(names ^ sources)}")
 
@@ -88,10 +116,19 @@ def check_metadata(metadata: Message) -> None:
     """Check what the package index checks, without asking it."""
     missing = [key for key in NEEDED if not metadata[key]]
     expect(not missing, f"metadata lack {missing}")
-    expect(metadata["Description-Content-Type"] == "text/markdown", "the description is not marked as Markdown")
+    expect(
+        metadata["Description-Content-Type"] == "text/markdown",
+        "the description is not marked as Markdown",
+    )
     description = metadata.get_payload()
-    expect(isinstance(description, str) and description.startswith("# labelsure"), "the description is not the README")
-    expect("\n" not in metadata["Summary"] and len(metadata["Summary"]) <= 512, "the summary is not one short line")
+    expect(
+        isinstance(description, str) and description.startswith("# labelsure"),
+        "the description is not the README",
+    )
+    expect(
+        "\n" not in metadata["Summary"] and len(metadata["Summary"]) <= 512,
+        "the summary is not one short line",
+    )
 
 
 def look_into_sdist(path: Path) -> None:
@@ -100,7 +137,11 @@ def look_into_sdist(path: Path) -> None:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     missing = [name for name in IN_SDIST if name not in names]
     expect(not missing, f"the sdist lacks {missing}")
-    generated = [name for name in names if name.startswith(("docs/generated", "build", ".venv")) or "/.numba" in name]
+    generated = [
+        name
+        for name in names
+        if name.startswith(("docs/generated", "build", ".venv")) or "/.numba" in name
+    ]
     expect(not generated, f"the sdist has generated files: {generated[:5]}")
 
 
@@ -110,16 +151,33 @@ def try_out(wheel: Path) -> None:
         place = Path(folder)
         venv.create(place / "venv", with_pip=True)
         scripts = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
-        clean = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "NUMBA_CACHE_DIR"}}
+        clean = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in {"PYTHONPATH", "NUMBA_CACHE_DIR"}
+        }
         environment = clean | {"NUMBA_CACHE_DIR": str(place / "numba")}
 
         def run(*words: str) -> str:
-            done = subprocess.run(words, cwd=place, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+            done = subprocess.run(
+                words, cwd=place, env=environment, check=True, stdout=subprocess.PIPE, text=True
+            )
             return done.stdout
 
-        run(str(scripts / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel))
+        run(
+            str(scripts / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            str(wheel),
+        )
         version = wheel.name.split("-")[1]
-        expect(run(str(scripts / "labelsure"), "--version").split() == ["labelsure", version], "wrong version")
+        expect(
+            run(str(scripts / "labelsure"), "--version").split() == ["labelsure", version],
+            "wrong version",
+        )
         run(str(scripts / "labelsure"), "--help")
         print(run(str(scripts / "python"), "-c", TRIAL).strip())
 

@@ -1,7 +1,8 @@
 """Draw a picture of each display of labelsure.plots for the documentation, on yeast.
 
-Run with ``pip install -e ".[docs]"`` and ``python docs/figures/make_displays.py``. The page docs/plots.md shows them,
-with the same code. The picture of a notebook takes a Chromium and ``pip install playwright``.
+Run with ``pip install -e ".[docs]"`` and ``python docs/figures/make_displays.py``. The page
+docs/plots.md shows them, with the same code. The picture of a notebook takes a Chromium and ``pip
+install playwright``.
 """
 
 import io
@@ -17,7 +18,13 @@ from matplotlib import pyplot as plt
 from sklearn.ensemble import ExtraTreesClassifier
 
 from labelsure import CrossConformalClassifier, load_dataset
-from labelsure.plots import CalibrationDisplay, ConfidenceDisplay, LabelDisplay, LabelsetDisplay, RegionSizeDisplay
+from labelsure.plots import (
+    CalibrationDisplay,
+    ConfidenceDisplay,
+    LabelDisplay,
+    LabelsetDisplay,
+    RegionSizeDisplay,
+)
 
 HERE = Path(__file__).parent
 
@@ -60,9 +67,13 @@ def photograph(*shown: Any) -> None:
 
     parts = "".join(f"<div style='margin:1em'>{one._repr_html_()}</div>" for one in shown)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 820, "height": 400})
-        page.set_content(f"<!doctype html><body style='font:13px sans-serif;margin:0'>{parts}</body>")
+        page.set_content(
+            f"<!doctype html><body style='font:13px sans-serif;margin:0'>{parts}</body>"
+        )
         picture = Image.open(io.BytesIO(page.screenshot(full_page=True)))
         browser.close()
     picture.convert("RGB").quantize(32).save(HERE / "notebook.png", optimize=True)

@@ -1,6 +1,7 @@
 """Draw docs/figures/report-desktop.png and report-phone.png: ``python docs/figures/make_report_figures.py``.
 
-Writes the report of docs/report.md and photographs it with Chromium (Debian's package chromium, and playwright).
+Writes the report of docs/report.md and photographs it with Chromium (Debian's package chromium, and
+playwright).
 """
 
 import re

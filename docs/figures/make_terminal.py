@@ -1,6 +1,7 @@
 """The picture of a terminal in docs/command-line.md: what the commands of the page print, photographed by Chromium.
 
-Run it with ``python docs/figures/make_terminal.py``; it takes Debian's package chromium, and playwright.
+Run it with ``python docs/figures/make_terminal.py``; it takes Debian's package chromium, and
+playwright.
 """
 
 import contextlib
@@ -22,14 +23,17 @@ COLUMNS, LINES_SHOWN = 118, 14
 COMMANDS = (
     "labelsure datasets yeast --part train -o yeast-train.csv",
     "labelsure datasets yeast --part test -o yeast-test.csv",
-    "labelsure fit yeast-train.csv --labels 'Class*' --learner logistic --folds 5 --model yeast.labelsure",
+    "labelsure fit yeast-train.csv --labels 'Class*' --learner logistic --folds 5 --model"
+    " yeast.labelsure",
     "labelsure predict yeast.labelsure yeast-test.csv -o answers.csv --confidence 80",
     "labelsure evaluate yeast.labelsure yeast-test.csv",
     "labelsure explain yeast.labelsure yeast-test.csv --row 17 --confidence 80 --top 2",
 )
 STYLE = (
-    "body{margin:0;background:#1d2430;color:#e6e6e6;font:15px/1.45 'DejaVu Sans Mono',monospace;padding:20px 24px;"
-    "width:max-content} b{color:#8fd18f} i{color:#9aa5b1;font-style:normal} pre{margin:0;font:inherit}"
+    "body{margin:0;background:#1d2430;color:#e6e6e6;font:15px/1.45 'DejaVu Sans"
+    " Mono',monospace;padding:20px 24px;"
+    "width:max-content} b{color:#8fd18f} i{color:#9aa5b1;font-style:normal}"
+    " pre{margin:0;font:inherit}"
 )
 
 
@@ -47,7 +51,9 @@ def run(command: str) -> str:
 def photograph(page: str, path: Path) -> None:
     """Save what a page looks like."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         tab = browser.new_page(viewport={"width": 1180, "height": 100}, device_scale_factor=1)
         tab.set_content(page)
         tab.screenshot(path=path, full_page=True)

@@ -1,7 +1,7 @@
 """labelsure: multi-label predictions you can be sure of.
 
-A p-value for every labelset, confidence and credibility for the best one, and regions of labelsets that contain the
-truth with a chosen probability, around any scikit-learn classifier.
+A p-value for every labelset, confidence and credibility for the best one, and regions of labelsets
+that contain the truth with a chosen probability, around any scikit-learn classifier.
 """
 
 import importlib
@@ -93,7 +93,12 @@ _HOME: dict[str, tuple[str, ...]] = {
     "model_file": ("load_model", "save_model"),
     "paper": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
     "plots": (),
-    "predictions": ("LabelWisePredictions", "LabelWiseRegion", "LabelsetPredictions", "LabelsetRegion"),
+    "predictions": (
+        "LabelWisePredictions",
+        "LabelWiseRegion",
+        "LabelsetPredictions",
+        "LabelsetRegion",
+    ),
     "report": (),
 }
 """The rooms, and which of their names stand here too."""

@@ -47,7 +47,8 @@ def to_host(values: Any) -> Any:
         return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
     except (BufferError, RuntimeError, TypeError) as error:
         raise ValueError(
-            f"A {type(values).__name__} of type {getattr(values, 'dtype', 'unknown')} cannot be read: {error}."
+            f"A {type(values).__name__} of type {getattr(values, 'dtype', 'unknown')} cannot be"
+            f" read: {error}."
             " Pass an array of numbers that numpy knows, in memory, or on a GPU by torch or CuPy."
         ) from error
 
@@ -59,7 +60,8 @@ CANNOT_BE_READ = (TypeError, ValueError, OverflowError, RuntimeError)
 def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
     """Return the first entry that is no real number, and where it is, or None where there is no such entry.
 
-    Strings that look like numbers, dates, durations, complex numbers and masked entries are none; NaN is one.
+    Strings that look like numbers, dates, durations, complex numbers and masked entries are none;
+    NaN is one.
 
     Parameters
     ----------
@@ -78,8 +80,12 @@ def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
         return masked
     if array.dtype.kind in "biuf":
         return None
-    if array.dtype.kind != "O":  # .astype(object) would make whole numbers of dates and durations in nanoseconds
-        return find_entry(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
+    if (
+        array.dtype.kind != "O"
+    ):  # .astype(object) would make whole numbers of dates and durations in nanoseconds
+        return (
+            find_entry(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
+        )
     wrong = [not is_number(value) for value in array.flat]
     return find_entry(np.array(wrong, dtype=bool).reshape(array.shape), array)
 
@@ -105,7 +111,8 @@ def check_unmasked(X: Any, *, name: str = "X") -> None:
     """
     if masked := _find_masked(X):
         raise ValueError(
-            f"{name} must have no masked entries, got {masked}. Fill them with what they should count as, or with"
+            f"{name} must have no masked entries, got {masked}. Fill them with what they should"
+            f" count as, or with"
             f" numpy.nan for a classifier that takes missing values: {name}.filled(numpy.nan)."
         )
 
@@ -125,7 +132,8 @@ def as_array(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
         return np.asarray(values)
     except CANNOT_BE_READ as error:
         raise ValueError(
-            f"{name} must be an array of shape {shape}, got a {type(values).__name__} that numpy cannot read as one"
+            f"{name} must be an array of shape {shape}, got a {type(values).__name__} that numpy"
+            f" cannot read as one"
             f" ({error})."
         ) from None
 
@@ -147,20 +155,25 @@ def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
         odd = find_no_number(values, array)
         problem = odd and f" with {odd}"
         if odd is None and array.dtype == object:
-            array = np.asarray(array.tolist()).reshape(array.shape)  # a list of no rows has no columns
+            array = np.asarray(array.tolist()).reshape(
+                array.shape
+            )  # a list of no rows has no columns
             array = array.astype(np.float64) if array.dtype == object else array
     except CANNOT_BE_READ as error:
         problem = f" that numpy cannot read as one ({error})"
     if problem:
         raise ValueError(
-            f"{name} must be a dense array of numbers of shape {shape}, got a {type(values).__name__}{problem}."
+            f"{name} must be a dense array of numbers of shape {shape}, got a"
+            f" {type(values).__name__}{problem}."
         )
     return array
 
 
 def is_number(value: Any) -> bool:
     """Tell whether a value is a real number or a boolean, of Python or of numpy; for numpy a duration is a number."""
-    return isinstance(value, Number | np.bool_) and not isinstance(value, complex | np.complexfloating | np.timedelta64)
+    return isinstance(value, Number | np.bool_) and not isinstance(
+        value, complex | np.complexfloating | np.timedelta64
+    )
 
 
 def find_entry(wrong: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> str | None:
@@ -201,7 +214,8 @@ def check_label_matrix(
     n_labels : int or None
         The number of columns required.
     label_names : sequence of str or None
-        The labels' names where they are known: the columns of a DataFrame are then taken by name, in this order.
+        The labels' names where they are known: the columns of a DataFrame are then taken by name,
+        in this order.
 
     Examples
     --------
@@ -213,33 +227,46 @@ def check_label_matrix(
     ValueError: Y must hold only 0 and 1, got 2 in row 0, column 1. ...
     """
     if Y is None:
-        raise ValueError(f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None.")
+        raise ValueError(
+            f"{name} is required: pass a label matrix of shape (n_objects, n_labels), got None."
+        )
     Y = Y if label_names is None else take_by_name(Y, label_names, name=name)
     try:
         Y = Y if isinstance(Y, np.ndarray) else to_host(Y)
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
     except CANNOT_BE_READ as error:
-        got = "rows of different length" if isinstance(Y, list | tuple) else f"a {type(Y).__name__} ({error})"
+        got = (
+            "rows of different length"
+            if isinstance(Y, list | tuple)
+            else f"a {type(Y).__name__} ({error})"
+        )
         raise ValueError(
             f"{name} must be a rectangular label matrix with one 0/1 column per label, got {got}."
             " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
         ) from error
     if array.ndim != 2:
         raise ValueError(
-            f"{name} must be a label matrix of shape (n_objects, n_labels), got an array of shape {array.shape}."
-            " Use one 0/1 column per label (sklearn.preprocessing.MultiLabelBinarizer makes one from lists of labels;"
+            f"{name} must be a label matrix of shape (n_objects, n_labels), got an array of shape"
+            f" {array.shape}."
+            " Use one 0/1 column per label (sklearn.preprocessing.MultiLabelBinarizer makes one"
+            " from lists of labels;"
             f" for a single label pass {name}.reshape(-1, 1))."
         )
     if array.shape[1] == 0:
         raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
     if n_labels is not None and array.shape[1] != n_labels:
-        raise ValueError(f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}.")
-    plain = array is Y and array.dtype.kind in "biuf"  # the usual array, in which all entries are numbers
+        raise ValueError(
+            f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}."
+        )
+    plain = (
+        array is Y and array.dtype.kind in "biuf"
+    )  # the usual array, in which all entries are numbers
     odd = None if plain else find_no_number(Y, array)
     if odd or not (right := (array == 0) | (array == 1)).all():
         raise ValueError(
             f"{name} must hold only 0 and 1, got {odd or find_entry(~right, array)}."
-            " Encode each label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
+            " Encode each label as one 0/1 column, for instance with"
+            " sklearn.preprocessing.MultiLabelBinarizer."
         )
     return np.ascontiguousarray(array.astype(np.int8))
 
@@ -252,7 +279,9 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     >>> label_names_of([[0, 1]]) is None
     True
     """
-    columns = getattr(Y, "column_names", getattr(Y, "columns", None))  # pyarrow's columns are the data themselves
+    columns = getattr(
+        Y, "column_names", getattr(Y, "columns", None)
+    )  # pyarrow's columns are the data themselves
     return None if columns is None else tuple(str(column) for column in columns)
 
 
@@ -268,14 +297,19 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
     """
     names = _texts(label_names)
     if names is None:
-        got = f"the string {shown(label_names)}" if isinstance(label_names, str) else shown(label_names)
+        got = (
+            f"the string {shown(label_names)}"
+            if isinstance(label_names, str)
+            else shown(label_names)
+        )
         raise ValueError(f"label_names must be a sequence of {n_labels} names, got {got}.")
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
     if len(set(names)) < n_labels:
         second = next(j for j, name in enumerate(names) if name in names[:j])
         raise ValueError(
-            f"Label names must differ, got {names[second]!r} for the labels {names.index(names[second])} and {second}."
+            f"Label names must differ, got {names[second]!r} for the labels"
+            f" {names.index(names[second])} and {second}."
             " Rename one of them."
         )
     return names
@@ -283,8 +317,14 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
 
 def _texts(names: Any) -> tuple[str, ...] | None:
     """Return a sequence of names as texts, or None where it is none."""
-    listed = hasattr(names, "__len__") and hasattr(names, "__iter__") and getattr(names, "ndim", 1) == 1
-    return tuple(map(str, names)) if listed and not isinstance(names, str | bytes | Mapping | Set) else None
+    listed = (
+        hasattr(names, "__len__") and hasattr(names, "__iter__") and getattr(names, "ndim", 1) == 1
+    )
+    return (
+        tuple(map(str, names))
+        if listed and not isinstance(names, str | bytes | Mapping | Set)
+        else None
+    )
 
 
 @lru_cache(maxsize=8)
@@ -296,8 +336,8 @@ def made_up_names(n_labels: int) -> tuple[str, ...]:
 def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     """Return a table with its columns in the order of the names, or say which are missing or unknown.
 
-    Arrays have no names, and names that were made up (0, 1, ... by pandas, label_0, label_1, ... by us) do not count
-    beside other ones: then columns are taken by position.
+    Arrays have no names, and names that were made up (0, 1, ... by pandas, label_0, label_1, ... by
+    us) do not count beside other ones: then columns are taken by position.
     """
     own, wanted = label_names_of(table), tuple(label_names)
     if own is None or own == wanted:
@@ -307,12 +347,16 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     if not missing and len(own) == len(wanted):
         chosen = [columns[label] for label in wanted]
         return table.select(chosen) if hasattr(table, "column_names") else table[chosen]
-    if any(names in (made_up_names(len(names)), tuple(map(str, range(len(names))))) for names in (own, wanted)):
+    if any(
+        names in (made_up_names(len(names)), tuple(map(str, range(len(names)))))
+        for names in (own, wanted)
+    ):
         return table
     unknown = [label for label in own if label not in set(wanted)]
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
     raise ValueError(
-        f"{name} must have the {len(wanted)} labels as columns, in any order, got {len(own)} columns{listed}."
+        f"{name} must have the {len(wanted)} labels as columns, in any order, got {len(own)}"
+        f" columns{listed}."
         f" {list_labels(wanted)} Pass an array without names to have columns taken by position."
     )
 
@@ -332,7 +376,9 @@ def row_index_of(X: Any) -> Any:
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise ValueError unless ``X`` and ``Y`` have the same number of rows."""
     for table, name in zip((X, Y), names, strict=True):
-        if getattr(table, "ndim", 1) == 0 or not (hasattr(table, "shape") or hasattr(table, "__len__")):
+        if getattr(table, "ndim", 1) == 0 or not (
+            hasattr(table, "shape") or hasattr(table, "__len__")
+        ):
             raise ValueError(f"{name} must have one row per object, got {shown(table)}.")
     n_x, n_y = n_rows(X), n_rows(Y)
     if n_x != n_y:
@@ -343,11 +389,16 @@ def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) ->
 
 
 def check_outputs(
-    outputs: Any, *, name: str = "outputs", n_labels: int | None = None, label_names: Sequence[str] | None = None
+    outputs: Any,
+    *,
+    name: str = "outputs",
+    n_labels: int | None = None,
+    label_names: Sequence[str] | None = None,
 ) -> FloatArray:
     """Return a learner's outputs as an (n, q) array of finite numbers between 0 and 1, or say what is wrong.
 
-    The columns of a DataFrame are taken by name where ``label_names`` are given, as in :func:`check_label_matrix`.
+    The columns of a DataFrame are taken by name where ``label_names`` are given, as in
+    :func:`check_label_matrix`.
 
     Examples
     --------
@@ -356,8 +407,14 @@ def check_outputs(
     """
     outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
-    plain = type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"  # the usual array, with nothing odd in it
-    given = outputs if plain else as_numbers(to_host(outputs), name=name, shape=f"(n_objects, {columns})")
+    plain = (
+        type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"
+    )  # the usual array, with nothing odd in it
+    given = (
+        outputs
+        if plain
+        else as_numbers(to_host(outputs), name=name, shape=f"(n_objects, {columns})")
+    )
     if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
     array: FloatArray = given.astype(np.float64, order="C", copy=False)
@@ -377,9 +434,10 @@ def check_significance(
 ) -> Fraction:
     """Return a significance level, or another number strictly between 0 and 1, as an exact fraction.
 
-    A float is read as the fraction with a denominator up to 10^9 that is nearest to it as printed, so 0.1, 1 - 0.9
-    and numpy.float32(0.1) are all one tenth, and comparisons with p-values are comparisons of integers. Levels so
-    near to 0 or 1 that there is no such fraction are taken as printed.
+    A float is read as the fraction with a denominator up to 10^9 that is nearest to it as printed,
+    so 0.1, 1 - 0.9 and numpy.float32(0.1) are all one tenth, and comparisons with p-values are
+    comparisons of integers. Levels so near to 0 or 1 that there is no such fraction are taken as
+    printed.
 
     Examples
     --------
@@ -387,8 +445,13 @@ def check_significance(
     Fraction(1, 10)
     """
     if not is_real(significance) or not 0 < significance < 1:
-        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {shown(significance)}. {example}")
-    printed = Fraction(str(significance))  # the shortest decimal that is this number in its own precision
+        raise ValueError(
+            f"{name} must be a number strictly between 0 and 1, got {shown(significance)}."
+            f" {example}"
+        )
+    printed = Fraction(
+        str(significance)
+    )  # the shortest decimal that is this number in its own precision
     nearest = printed.limit_denominator(10**9)
     return nearest if 0 < nearest < 1 else printed
 
@@ -406,7 +469,8 @@ def choose_significance(significance: Any, confidence: Any) -> Any:
     if (significance is None) == (confidence is None):
         both = f"significance={shown(significance)} and confidence={shown(confidence)}"
         raise ValueError(
-            f"region takes either significance or confidence, got {'neither' if confidence is None else both}."
+            f"region takes either significance or confidence, got"
+            f" {'neither' if confidence is None else both}."
             " For 95 % confidence pass confidence=0.95, or significance=0.05, which is the same."
         )
     if confidence is not None:
@@ -416,8 +480,10 @@ def choose_significance(significance: Any, confidence: Any) -> Any:
     if level > Fraction(1, 2):
         accepted, sure = (f"{float(100 * share):g} %" for share in (level, 1 - level))
         warnings.warn(
-            f"region({significance}) accepts errors for {accepted} of the objects: its confidence is {sure}. For"
-            f" {accepted} confidence ask for region(confidence={float(level):g}). Where {sure} is meant,"
+            f"region({significance}) accepts errors for {accepted} of the objects: its confidence"
+            f" is {sure}. For"
+            f" {accepted} confidence ask for region(confidence={float(level):g}). Where {sure} is"
+            f" meant,"
             f" region(confidence={float(1 - level):g}) asks for it without this warning.",
             stacklevel=3,
         )
@@ -432,7 +498,9 @@ def check_choice(value: Any, choices: tuple[str, ...], *, name: str) -> str:
     return value
 
 
-def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf) -> float:
+def check_number(
+    value: Any, *, name: str, above: float = -np.inf, at_least: float = -np.inf
+) -> float:
     """Return a finite real number within its bounds, or raise ValueError naming the parameter."""
     try:
         number = float(value) if is_real(value) else np.nan
@@ -440,7 +508,11 @@ def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: flo
         number = np.inf
     if not np.isfinite(number) or number <= above or number < at_least:
         bound = (
-            f" above {above:g}" if np.isfinite(above) else f" of at least {at_least:g}" if np.isfinite(at_least) else ""
+            f" above {above:g}"
+            if np.isfinite(above)
+            else f" of at least {at_least:g}"
+            if np.isfinite(at_least)
+            else ""
         )
         raise ValueError(f"{name} must be a finite number{bound}, got {shown(value)}.")
     return number
@@ -449,7 +521,9 @@ def check_number(value: Any, *, name: str, above: float = -np.inf, at_least: flo
 def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
     """Return a whole number of at least ``at_least``, or raise ValueError naming the parameter."""
     if not is_whole(value) or int(value) < at_least:
-        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {shown(value)}.")
+        raise ValueError(
+            f"{name} must be a whole number of at least {at_least}, got {shown(value)}."
+        )
     return int(value)
 
 
@@ -475,7 +549,11 @@ def is_real(value: Any) -> bool:
 
 def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
     """Whether a value lists others; a text, bytes and an array without dimensions do not."""
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+    return (
+        isinstance(value, Iterable)
+        and not isinstance(value, str | bytes)
+        and getattr(value, "ndim", 1) > 0
+    )
 
 
 def is_whole(value: Any) -> bool:
@@ -536,12 +614,16 @@ def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
     if not hasattr(Y, "columns"):
         return filled, missing
     if hasattr(Y, "from_arrays"):  # of pyarrow
-        return tuple(type(Y).from_arrays(list(part.T), names=Y.column_names) for part in (filled, missing))
+        return tuple(
+            type(Y).from_arrays(list(part.T), names=Y.column_names) for part in (filled, missing)
+        )
     names = {"columns" if hasattr(Y, "iloc") else "schema": list(Y.columns)}  # of pandas, of polars
     return type(Y)(filled, **names), type(Y)(missing, **names)
 
 
-def read_unknown(missing: Any, label_names: Sequence[str] | None, *, name: str = "y") -> BoolArray | None:
+def read_unknown(
+    missing: Any, label_names: Sequence[str] | None, *, name: str = "y"
+) -> BoolArray | None:
     """Return where labels are unknown, columns in the order in which :func:`read_labels` reads the labels.
 
     Raise ValueError where nothing is known about a label.
@@ -562,7 +644,8 @@ def read_unknown(missing: Any, label_names: Sequence[str] | None, *, name: str =
         label = int(nothing[0])
         which = f"label {label}" if names is None else repr(names[label])
         raise ValueError(
-            f"{name} must have a known entry for every label, got only NaN for {which}. Leave the label out."
+            f"{name} must have a known entry for every label, got only NaN for {which}. Leave the"
+            f" label out."
         )
     return unknown
 
@@ -582,7 +665,9 @@ def check_gaps(
     labels = check_label_matrix(filled, name=name, n_labels=n_labels, label_names=label_names)
     if missing is None:
         return labels, None
-    return labels, check_label_matrix(missing, name=name, n_labels=n_labels, label_names=label_names).astype(bool)
+    return labels, check_label_matrix(
+        missing, name=name, n_labels=n_labels, label_names=label_names
+    ).astype(bool)
 
 
 LIBRARIES = ("pandas", "polars")
@@ -613,5 +698,7 @@ def quote(text: str, *, limit: int = 60) -> str:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint at the name that is most like one that is not known, if any is."""
-    near = get_close_matches(name, names, n=1) if len(name) < 100 else []  # its cost grows with the square
+    near = (
+        get_close_matches(name, names, n=1) if len(name) < 100 else []
+    )  # its cost grows with the square
     return f" Did you mean {quote(near[0])}?" if near else ""

@@ -1,13 +1,15 @@
 """Trees of forests and of histogram boosting side by side: a column for each field of their nodes, checked when read.
 
-Saved as they are, a forest of a hundred trees is thousands of small objects, and its values take most of the space::
+Saved as they are, a forest of a hundred trees is thousands of small objects, and its values take
+most of the space::
 
     tree 0   tree 1         tree 2
     -------  -------------  -------
     0 1 2    0 1 2 3 4      0 1 2     left_child, right_child, feature, threshold, ..., each in the narrowest type
     k k k    k k k k k      k k k     counts of examples: a node's values are counts / weight, to the last bit
 
-Compiled code follows children and features without a look, so those that lead elsewhere are refused.
+Compiled code follows children and features without a look, so those that lead elsewhere are
+refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +39,9 @@ def pack_trees(trees: Sequence[Any], keep: Keep) -> dict[str, Any]:
         n_outputs, n_classes = values[0].shape[1:]
         pairs = list(zip(values, nodes, strict=True))
         shape = n_nodes, n_outputs, n_classes - 1
-        kept = keep(lambda: (_counts(value, _weights(own), dtype) for value, own in pairs), dtype, shape)
+        kept = keep(
+            lambda: (_counts(value, _weights(own), dtype) for value, own in pairs), dtype, shape
+        )
     return {
         "sizes": np.array([len(own) for own in nodes], dtype=np.int64),
         "depths": np.array([state["max_depth"] for state in states], dtype=np.int64),
@@ -47,7 +51,9 @@ def pack_trees(trees: Sequence[Any], keep: Keep) -> dict[str, Any]:
     }
 
 
-def unpack_trees(parts: dict[str, Any], n_features: int, n_classes: Array, n_outputs: int) -> list[Any]:
+def unpack_trees(
+    parts: dict[str, Any], n_features: int, n_classes: Array, n_outputs: int
+) -> list[Any]:
     """Return the trees of :func:`pack_trees`, or raise ValueError where they are damaged."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
@@ -58,7 +64,9 @@ def unpack_trees(parts: dict[str, Any], n_features: int, n_classes: Array, n_out
     leaf = nodes["left_child"] == -1
     shape = len(nodes), n_outputs, int(n_classes.max()) - bool(parts["counted"])
     if (
-        not are_trees(nodes["left_child"], nodes["right_child"], leaf, nodes["feature"], sizes, n_features)
+        not are_trees(
+            nodes["left_child"], nodes["right_child"], leaf, nodes["feature"], sizes, n_features
+        )
         or (nodes["right_child"][leaf] != -1).any()
         or (len(sizes), n_outputs) != (len(depths), len(n_classes))
         or (depths < _depths_of(nodes["left_child"], nodes["right_child"], leaf, sizes)).any()
@@ -118,7 +126,9 @@ def unpack_boosting(parts: dict[str, Any], n_features: int) -> list[list[Any]]:
     return [trees[start:stop] for start, stop in _limits(parts["iterations"])]
 
 
-def are_trees(left: Array, right: Array, leaf: Array, feature: Array, sizes: Array, n_features: int) -> bool:
+def are_trees(
+    left: Array, right: Array, leaf: Array, feature: Array, sizes: Array, n_features: int
+) -> bool:
     """Tell whether nodes, tree after tree, are trees: children come after their parents, each once, features are there.
 
     Parameters
@@ -178,7 +188,9 @@ def _counts(values: Array, weights: Array, dtype: Any) -> Array:
 def _shares(counts: Array, weights: Array) -> Array:
     """Return values as scikit-learn works them out: each class's count by the weight of the node."""
     first = counts.astype(np.float64)
-    shares: Array = np.concatenate([first, weights - first.sum(axis=-1, keepdims=True)], axis=-1) / weights
+    shares: Array = (
+        np.concatenate([first, weights - first.sum(axis=-1, keepdims=True)], axis=-1) / weights
+    )
     return shares
 
 
@@ -202,7 +214,9 @@ def _limits(sizes: Array) -> list[tuple[int, int]]:
 def _pack_records(records: list[Array], keep: Keep) -> dict[str, Any]:
     def column(name: str) -> Any:
         dtype = _narrow([own[name] for own in records])
-        return keep(lambda: (own[name].astype(dtype) for own in records), dtype, (sum(map(len, records)),))
+        return keep(
+            lambda: (own[name].astype(dtype) for own in records), dtype, (sum(map(len, records)),)
+        )
 
     return {name: column(name) for name in records[0].dtype.names or ()}
 
@@ -212,7 +226,9 @@ def _narrow(columns: list[Array]) -> Any:
     if columns[0].dtype.kind not in "iu":
         return columns[0].dtype
     low, high = min(int(own.min()) for own in columns), max(int(own.max()) for own in columns)
-    return np.result_type(np.min_scalar_type(low), np.min_scalar_type(-high - 1 if low < 0 else high))
+    return np.result_type(
+        np.min_scalar_type(low), np.min_scalar_type(-high - 1 if low < 0 else high)
+    )
 
 
 def _unpack_records(columns: dict[str, Array], dtype: Any) -> Array:
@@ -221,7 +237,10 @@ def _unpack_records(columns: dict[str, Array], dtype: Any) -> Array:
     if (
         set(columns) != set(dtype.names)
         or len(lengths) != 1
-        or any(column.dtype.kind not in kinds.get(dtype[name].kind, "iu") for name, column in columns.items())
+        or any(
+            column.dtype.kind not in kinds.get(dtype[name].kind, "iu")
+            for name, column in columns.items()
+        )
     ):
         raise ValueError("nodes of trees have other fields than those of this scikit-learn")
     records = np.zeros(lengths.pop(), dtype=dtype)
@@ -237,7 +256,9 @@ def are_equal(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):
-        return bool(one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
+        return bool(
+            one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+        )
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(are_equal(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple):

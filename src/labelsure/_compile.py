@@ -40,7 +40,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def lean_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` like a kernel, but without numba's counting of references, so that it cannot make arrays.
 
-    For the steps of searches: counting would take longer than they do, wherever arrays travel together in tuples.
+    For the steps of searches: counting would take longer than they do, wherever arrays travel
+    together in tuples.
     """
     return _compile(function, inline="never", counted=False)
 
@@ -62,7 +63,9 @@ def _compile(
     if not counted:
         options["_nrt"] = False
     compiled: Any = numba.njit(**options)(function)
-    if compiled is not function and function.__closure__ is None:  # the same: NUMBA_DISABLE_JIT is set
+    if (
+        compiled is not function and function.__closure__ is None
+    ):  # the same: NUMBA_DISABLE_JIT is set
         with contextlib.suppress(OSError):  # no source file, so nobody could tell when it changes
             compiled._cache = KernelCache(function)
     return cast(Callable[..., Any], compiled)
@@ -71,10 +74,11 @@ def _compile(
 class KernelCache(FunctionCache):
     """numba's cache of a kernel, safe to share: one file for each signature, checked before it is unpickled.
 
-    Machine code contains that of the kernels it calls, and where the fields of their named tuples lie. numba stamps a
-    file with the one source that defines the kernel; here the stamp is the digest of all kernel sources of the package.
-    A file that is damaged, has another stamp, is a link, or could have been written by somebody else than this user,
-    root and the owner of the source is not used: the kernel is compiled again, and the file replaced. Folders may be
+    Machine code contains that of the kernels it calls, and where the fields of their named tuples
+    lie. numba stamps a file with the one source that defines the kernel; here the stamp is the
+    digest of all kernel sources of the package. A file that is damaged, has another stamp, is a
+    link, or could have been written by somebody else than this user, root and the owner of the
+    source is not used: the kernel is compiled again, and the file replaced. Folders may be
     read-only; where none can be written, each process compiles for itself, after a warning.
 
     Parameters
@@ -83,7 +87,9 @@ class KernelCache(FunctionCache):
         The kernel, before it is compiled; OSError if it has no source file.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:  # not numba's, which passes over read-only folders
+    def __init__(
+        self, function: Callable[..., Any]
+    ) -> None:  # not numba's, which passes over read-only folders
         source = Path(function.__code__.co_filename).absolute()
         self._open = partial(open_ours, or_of={0, source.stat().st_uid})
         self._name = f"{source.stem}.{function.__name__.strip('<>')}"
@@ -99,7 +105,9 @@ class KernelCache(FunctionCache):
             try:
                 with open(folder / name, "rb", opener=self._open) as file:
                     content = unseal(file.read())
-                stamp, compiled_for, parts = (None, None, ()) if content is None else pickle.loads(content)
+                stamp, compiled_for, parts = (
+                    (None, None, ()) if content is None else pickle.loads(content)
+                )
             except Exception:  # not only OSError: a class that the file names may be gone
                 continue
             if (stamp, compiled_for) == (self._stamp, sig):
@@ -115,7 +123,9 @@ class KernelCache(FunctionCache):
         for folder in self._folders:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                with whole_place(folder / self._file_name(sig, data.codegen), mode=0o644) as unfinished:
+                with whole_place(
+                    folder / self._file_name(sig, data.codegen), mode=0o644
+                ) as unfinished:
                     unfinished.write_bytes(seal(content) + content)
             except OSError as error:
                 problems.append(error.strerror)
@@ -155,7 +165,8 @@ def _digest_of_kernels(package: str) -> str:
 @cache  # once for each problem
 def _warn_that_nothing_is_cached(problem: str) -> None:
     warnings.warn(
-        f"Compiled code cannot be cached ({problem}): each process compiles it again, which takes up to a minute. Set"
+        f"Compiled code cannot be cached ({problem}): each process compiles it again, which takes"
+        f" up to a minute. Set"
         " the environment variable NUMBA_CACHE_DIR to a folder that can be written.",
         RuntimeWarning,
         stacklevel=2,
@@ -165,7 +176,8 @@ def _warn_that_nothing_is_cached(problem: str) -> None:
 class NoGarbageCollection(event.Listener):
     """Has numba compile kernels, and nothing else, without looking for garbage meanwhile.
 
-    Compiling makes millions of objects that are needed until it ends, and they would be looked through again and again.
+    Compiling makes millions of objects that are needed until it ends, and they would be looked
+    through again and again.
     """
 
     compiling = 0  # one kernel is compiled while another is that calls it; numba does this in one thread at a time
@@ -192,6 +204,9 @@ class NoGarbageCollection(event.Listener):
 event.register("numba:compile", NoGarbageCollection())
 
 if hasattr(os, "register_at_fork"):
-    # forks wait until no thread compiles: the child would wait for that thread, which it does not have
+    # forks wait until no thread compiles: the child would wait for that thread, which it does not
+    # have
     lock = global_compiler_lock
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )

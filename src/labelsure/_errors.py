@@ -34,7 +34,8 @@ def import_optional(module: str, *, extra: str, purpose: str) -> ModuleType:
 class DatasetError(ValueError):
     """A data set cannot be found, fetched or read.
 
-    The message names the file, where there is one its line, what was expected, what was there and what to do.
+    The message names the file, where there is one its line, what was expected, what was there and
+    what to do.
 
     Examples
     --------

@@ -39,15 +39,17 @@ def full_path(path: str | os.PathLike[str]) -> Path:
 def whole_place(path: Path, *, mode: int | None = None) -> Iterator[Path]:
     """Make an empty file beside ``path`` to be written, and rename it in the end: ``path`` is the old file or the new.
 
-    Where anything fails it is removed. A process that is killed cannot do that: the next one that writes to ``path``
-    does. It sees by a lock, which ends with its process, which files somebody is still writing.
+    Where anything fails it is removed. A process that is killed cannot do that: the next one that
+    writes to ``path`` does. It sees by a lock, which ends with its process, which files somebody is
+    still writing.
 
     Parameters
     ----------
     path : Path
         The file.
     mode : int or None, default=None
-        Its permissions, whatever the umask. It never has others, so nobody can have opened it when it had more.
+        Its permissions, whatever the umask. It never has others, so nobody can have opened it when
+        it had more.
 
     Examples
     --------
@@ -108,7 +110,8 @@ def unseal(data: bytes) -> bytes | None:
 def open_ours(path: str, flags: int, *, or_of: Collection[int] = ()) -> int:
     """Open a file as :func:`open` has it done by an ``opener``: no link, and none that others could have written.
 
-    A new one is for this user alone. See :func:`is_ours`; of another file it raises PermissionError.
+    A new one is for this user alone. See :func:`is_ours`; of another file it raises
+    PermissionError.
     """
     number = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
     if not is_ours(os.fstat(number), or_of=or_of):
@@ -145,7 +148,8 @@ def make_private(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not is_ours(folder.lstat()):
         raise ValueError(
-            f"{folder} must be a folder that is yours, and that nobody else can write to: what is kept there is"
+            f"{folder} must be a folder that is yours, and that nobody else can write to: what is"
+            f" kept there is"
             " trusted, and could run any code. Delete it, `chmod go-w` it, or name another one."
         )
 

@@ -33,9 +33,9 @@ _this_thread = threading.local()
 class _Shared:
     """Who wants BLAS in one thread, and how many it had.
 
-    BLAS has one number of threads for the whole process. If each user of it put back what he found, the first to leave
-    would give threads to the others, whose sums would come out differently, and the last might leave one thread for
-    ever. So the first sets it and the last puts it back.
+    BLAS has one number of threads for the whole process. If each user of it put back what he found,
+    the first to leave would give threads to the others, whose sums would come out differently, and
+    the last might leave one thread for ever. So the first sets it and the last puts it back.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,8 @@ def one_thread() -> Iterator[None]:
     ...     sum([1, 2])
     3
     """
-    # Finding the libraries takes milliseconds, longer than many a fit; new ones can only have come with new modules.
+    # Finding the libraries takes milliseconds, longer than many a fit; new ones can only have come
+    # with new modules.
     n_modules, libraries = len(sys.modules), _libraries.get(len(sys.modules))
     if libraries is None:
         _libraries.clear()
@@ -135,11 +136,15 @@ class _Bar(tqdm):
             self._ended.set()
             with self.get_lock():
                 if self._drawn:
-                    self.last_print_t = max(self.last_print_t, self.start_t + self.delay)  # else it would stay
+                    self.last_print_t = max(
+                        self.last_print_t, self.start_t + self.delay
+                    )  # else it would stay
         super().close()
 
 
-def progress_bar(iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None) -> Any:
+def progress_bar(
+    iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None
+) -> Any:
     """Return a bar that appears after two seconds, and only on a terminal: steps done of how many, and the time left.
 
     Parameters
@@ -190,8 +195,9 @@ def run_jobs(
 ) -> list[Any]:
     """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar.
 
-    Under ``joblib.parallel_config("dask")`` they run on the cluster, unless there is only one, or n_jobs is 1. Warnings
-    that they give, in whatever process, are given once for each category, with how many there were.
+    Under ``joblib.parallel_config("dask")`` they run on the cluster, unless there is only one, or
+    n_jobs is 1. Warnings that they give, in whatever process, are given once for each category,
+    with how many there were.
 
     Parameters
     ----------
@@ -206,7 +212,8 @@ def run_jobs(
     require : "sharedmem" or None
         "sharedmem": they run in threads.
     taken : callable or None
-        Called in this process with the number of a job and what it returned, as soon as it is finished.
+        Called in this process with the number of a job and what it returned, as soon as it is
+        finished.
 
     Examples
     --------
@@ -236,7 +243,9 @@ def _start(jobs: Any, n_jobs: int | None, total: int, require: str | None) -> It
         options = {"backend": "sequential"}  # only what is nested inside may go elsewhere
     elif require is None and (cluster := _active_cluster()) is not None:
         return _on_cluster(cluster, list(jobs))
-    watched = (delayed(_watch)(_home(), i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs))
+    watched = (
+        delayed(_watch)(_home(), i, job.__wrapped__, *rest) for i, (job, *rest) in enumerate(jobs)
+    )
     results: Iterator[Any] = Parallel(return_as="generator_unordered", **options)(watched)
     return results
 
@@ -250,8 +259,9 @@ def _active_cluster() -> Any:
 def _on_cluster(backend: Any, jobs: list[Any]) -> Iterator[Any]:
     """Yield what jobs return on the workers of joblib's Dask client, and raise what they or Dask raise.
 
-    joblib's own loop (1.6) waits for ever for a job that Dask gives up because workers died over it, sends shared data
-    to a single worker, whose death loses them, and works here where the cluster has one core.
+    joblib's own loop (1.6) waits for ever for a job that Dask gives up because workers died over
+    it, sends shared data to a single worker, whose death loses them, and works here where the
+    cluster has one core.
     """
     import distributed
 
@@ -260,12 +270,16 @@ def _on_cluster(backend: Any, jobs: list[Any]) -> Iterator[Any]:
     backend.effective_n_jobs(-1)  # waits for a first worker
     shared = {id(value): value for value in jobs[0][1] if not isinstance(value, PLAIN)}
     shared = {id(value): value for value in jobs[-1][1] if id(value) in shared}
-    sent = dict(zip(shared, client.scatter([*shared.values()], broadcast=True, hash=False), strict=True))
+    sent = dict(
+        zip(shared, client.scatter([*shared.values()], broadcast=True, hash=False), strict=True)
+    )
     given = _home(), get_config(), list(warnings.filters)
     futures = []
     for i, (job, args, kwargs) in enumerate(jobs):
         call = job.__wrapped__, tuple(sent.get(id(value), value) for value in args), kwargs
-        futures.append(client.submit(_watch_in_worker, *given, i, *call, pure=False, **backend.submit_kwargs))
+        futures.append(
+            client.submit(_watch_in_worker, *given, i, *call, pure=False, **backend.submit_kwargs)
+        )
     try:
         with backend.retrieval_context():  # inside a task of Dask it leaves the thread to others
             for future in as_completed(futures, loop=client.loop):
@@ -295,9 +309,16 @@ def _watch(
         return i, function(*args, **kwargs), _count(caught)
 
 
-def _watch_in_worker(home: tuple[str, int], config: dict[str, Any], filters: list[Any], *call: Any) -> Any:
+def _watch_in_worker(
+    home: tuple[str, int], config: dict[str, Any], filters: list[Any], *call: Any
+) -> Any:
     """Do the same in a worker of Dask, where a learner has one core and starts no tasks of its own."""
-    with one_thread(), parallel_config(backend="sequential"), config_context(**config), warnings.catch_warnings():
+    with (
+        one_thread(),
+        parallel_config(backend="sequential"),
+        config_context(**config),
+        warnings.catch_warnings(),
+    ):
         warnings.filters = filters
         return _watch(home, *call)
 
@@ -306,8 +327,9 @@ def _watch_in_worker(home: tuple[str, int], config: dict[str, Any], filters: lis
 def collect_warnings(doing: str) -> Iterator[Warned]:
     """Hold back the warnings given inside and give each category once, with how many there were and the first text.
 
-    What filters ignore is ignored, and what they make errors of stays an error. In other threads than the main one
-    warnings pass as they come, because to hold them back is safe in one thread only.
+    What filters ignore is ignored, and what they make errors of stays an error. In other threads
+    than the main one warnings pass as they come, because to hold them back is safe in one thread
+    only.
 
     Parameters
     ----------
@@ -334,7 +356,9 @@ def collect_warnings(doing: str) -> Iterator[Warned]:
             yield elsewhere
             return
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", append=True)  # unless told otherwise, so that all are counted
+            warnings.simplefilter(
+                "always", append=True
+            )  # unless told otherwise, so that all are counted
             yield elsewhere
     finally:  # after errors too
         _give(_count(caught) + elsewhere, doing)
@@ -352,7 +376,9 @@ def _give(warned: Warned, doing: str) -> None:
     for category in dict.fromkeys(category for category, _ in warned):
         texts = {text: n for (of, text), n in warned.items() if of is category}
         n, first = sum(texts.values()), next(iter(texts))
-        different = f", {len(texts)} different ones; the first: " if len(texts) > 1 else ", all the same: "
+        different = (
+            f", {len(texts)} different ones; the first: " if len(texts) > 1 else ", all the same: "
+        )
         message = first if n == 1 else f"{n} warnings while {doing}{different}{first}"
         try:
             given: Warning = category(message)
@@ -373,12 +399,20 @@ def count_threads(n_jobs: int | None) -> int:
     >>> count_threads(3)
     3
     """
-    with contextlib.nullcontext() if _active_cluster() is None else parallel_config(backend="threading"):
+    with (
+        contextlib.nullcontext()
+        if _active_cluster() is None
+        else parallel_config(backend="threading")
+    ):
         return int(effective_n_jobs(n_jobs))
 
 
 def map_in_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], *, n_jobs: int | None, description: str
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    n_jobs: int | None,
+    description: str,
 ) -> Iterable[Result]:
     """Yield ``function(item)`` in the items' order, computed by ``n_jobs`` threads, with a progress bar.
 
@@ -399,7 +433,9 @@ def map_in_threads(
     stop = threading.Event()
     pool = ThreadPoolExecutor(n_threads, initializer=setattr, initargs=(_this_thread, "stop", stop))
     try:
-        yield from progress_bar(pool.map(function, items), description=description, total=len(items))
+        yield from progress_bar(
+            pool.map(function, items), description=description, total=len(items)
+        )
     finally:  # after an interrupt too: what has not begun never does, and what has ends when it looks up next
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
@@ -408,8 +444,8 @@ def map_in_threads(
 def stop_if_asked() -> None:
     """Raise CancelledError in a thread of ``map_in_threads`` whose answers nobody waits for any more.
 
-    An interrupt is heard by the main thread alone, and Python waits for all others before it ends. So what takes long
-    calls this from time to time; elsewhere it does nothing.
+    An interrupt is heard by the main thread alone, and Python waits for all others before it ends.
+    So what takes long calls this from time to time; elsewhere it does nothing.
     """
     stop: threading.Event | None = getattr(_this_thread, "stop", None)
     if stop is not None and stop.is_set():

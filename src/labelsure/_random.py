@@ -124,11 +124,17 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     """
     if sparse.issparse(objects):
         return _keys_of_sparse(objects, default)
-    if hasattr(objects, "columns"):  # a DataFrame may have numbers, texts and dates beside each other
+    if hasattr(
+        objects, "columns"
+    ):  # a DataFrame may have numbers, texts and dates beside each other
         keys = np.zeros(len(objects), dtype=np.uint64)
-        arrow = hasattr(objects, "column_names")  # pyarrow's columns are the data, polars' and pandas' their names
+        arrow = hasattr(
+            objects, "column_names"
+        )  # pyarrow's columns are the data, polars' and pandas' their names
         for j, name in enumerate(objects.columns):
-            column = objects.iloc[:, j] if hasattr(objects, "iloc") else name if arrow else objects[name]
+            column = (
+                objects.iloc[:, j] if hasattr(objects, "iloc") else name if arrow else objects[name]
+            )
             keys += _hash_entries(_bits(np.asarray(column)), np.array([j]))
         return keys
     if not hasattr(objects, "dtype") and not hasattr(objects, "__array__"):
@@ -138,7 +144,9 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     n_rows = max(1, BLOCK_NUMBERS // max(rows.shape[1], 1))
     blocks = [
-        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1])).sum(axis=1, dtype=np.uint64)
+        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1])).sum(
+            axis=1, dtype=np.uint64
+        )
         for start in range(0, len(rows), n_rows)
     ]
     return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
@@ -151,9 +159,13 @@ def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
     of_default = _hash_entries(_bits(np.full(rows.shape[1], default)), np.arange(rows.shape[1]))
-    more = _hash_entries(_bits(rows.data), rows.indices) - of_default[rows.indices]  # modulo 2^64, as all sums here
+    more = (
+        _hash_entries(_bits(rows.data), rows.indices) - of_default[rows.indices]
+    )  # modulo 2^64, as all sums here
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(more, dtype=np.uint64)])
-    keys: UInt64Array = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]] + of_default.sum(dtype=np.uint64)
+    keys: UInt64Array = (
+        sums[rows.indptr[1:]] - sums[rows.indptr[:-1]] + of_default.sum(dtype=np.uint64)
+    )
     return keys
 
 
@@ -188,7 +200,11 @@ def _bits_of_cell(cell: Any) -> np.uint64 | UInt64Array:
 
 def _digest(cell: Any) -> np.uint64:
     content = (
-        cell.tobytes() if isinstance(cell, np.ndarray) else cell if isinstance(cell, bytes) else str(cell).encode()
+        cell.tobytes()
+        if isinstance(cell, np.ndarray)
+        else cell
+        if isinstance(cell, bytes)
+        else str(cell).encode()
     )
     return np.uint64(int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little"))
 

@@ -7,9 +7,10 @@ START_SECONDS = 0.4
 class StartUp:
     """What numpy may still answer in this process, so that small questions wait for no kernel.
 
-    numba is imported, and kernels are compiled or read from disk, when numpy would have to work longer than
-    ``START_SECONDS`` in all. So no process loses more than that by work that kernels do faster, however many questions
-    follow. Each way to answer has seconds of its own, because it waits for kernels of its own.
+    numba is imported, and kernels are compiled or read from disk, when numpy would have to work
+    longer than ``START_SECONDS`` in all. So no process loses more than that by work that kernels do
+    faster, however many questions follow. Each way to answer has seconds of its own, because it
+    waits for kernels of its own.
 
     Examples
     --------

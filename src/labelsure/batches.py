@@ -62,9 +62,13 @@ def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> T
     model, schema = opened.model, TableSchema.from_json(opened.table)
     names, n_features = getattr(model, "label_names_", None), getattr(model, "n_features_in_", None)
     labels = getattr(model, "n_labels_", len(schema.label_names)), names or schema.label_names
-    if labels != (len(schema.label_names), schema.label_names) or n_features not in (None, len(schema.columns)):
+    if labels != (len(schema.label_names), schema.label_names) or n_features not in (
+        None,
+        len(schema.columns),
+    ):
         raise ModelFileError(
-            f"{path} was saved with the description of another table: its labels or columns are not those of the model."
+            f"{path} was saved with the description of another table: its labels or columns are"
+            f" not those of the model."
             " Save it again with the schema that it was fitted by."
         )
     return Trained(model, schema)
@@ -101,27 +105,30 @@ def import_arrow() -> Any:
 class TablePredictor:
     """A function from tables to tables of answers, whose columns and types are known beforehand.
 
-    It can be pickled and looks at nothing but the table, so that Dask, Ray, Spark, polars or a plain loop can call it
-    on parts of a table, in any order and in any process. What it answers for a row does not depend on the others, also
-    where p-values are drawn. The answers have the library and, of pandas, the index of the table.
+    It can be pickled and looks at nothing but the table, so that Dask, Ray, Spark, polars or a
+    plain loop can call it on parts of a table, in any order and in any process. What it answers for
+    a row does not depend on the others, also where p-values are drawn. The answers have the library
+    and, of pandas, the index of the table.
 
     Parameters
     ----------
     model : fitted predictor, or str or path
-        Whatever has ``predict_labelsets``, or the file that it was saved in. Of a file only the path is pickled, and
-        every process reads it once: the way for engines that send the function with each task.
+        Whatever has ``predict_labelsets``, or the file that it was saved in. Of a file only the
+        path is pickled, and every process reads it once: the way for engines that send the function
+        with each task.
     significance : float, default=0.05
         The level at which labels are sure, possible or ruled out; 0.05 for 95 % confidence.
     top : int, default=5
         How many of the most plausible labelsets to list.
     keep : sequence of str, or mapping of str to types
-        Columns of the table to take over, as texts or as the types of pyarrow that are given: ``["name"]``,
-        ``{"id": "int64"}``.
+        Columns of the table to take over, as texts or as the types of pyarrow that are given:
+        ``["name"]``, ``{"id": "int64"}``.
     columns : sequence of str
-        The columns that the model takes, in order, where it was fitted on arrays, which have no names. Without them,
-        all columns that are not kept.
+        The columns that the model takes, in order, where it was fitted on arrays, which have no
+        names. Without them, all columns that are not kept.
     schema : TableSchema or None, default=None
-        How the cells of columns become features. A file that ``labelsure fit`` wrote has its own, which comes first.
+        How the cells of columns become features. A file that ``labelsure fit`` wrote has its own,
+        which comes first.
     n_jobs : int or None, default=None
         How many cores a call may use; None for one, because engines make several calls at a time.
     trusted : sequence of str
@@ -170,7 +177,10 @@ class TablePredictor:
         check_significance(significance)
         self._significance, self._top = significance, check_count(top, name="top", at_least=0)
         if self._top > MOST_LISTED:
-            raise ValueError(f"top must be at most {MOST_LISTED}, got {shown(top)}: each has two columns of its own.")
+            raise ValueError(
+                f"top must be at most {MOST_LISTED}, got {shown(top)}: each has two columns of"
+                f" its own."
+            )
         n_jobs = 1 if n_jobs is None else n_jobs
         self._columns, self._table_schema = tuple(columns), schema
         self._file: tuple[Any, ...] | None = None
@@ -183,7 +193,9 @@ class TablePredictor:
         self._kept = _types_of(keep)
         answers = _types_of_answers(n_labels, self._top)
         if taken := [name for name in self._kept if name in answers]:
-            raise ValueError(f"the answers have a column {taken[0]!r} of their own. Rename that of the table.")
+            raise ValueError(
+                f"the answers have a column {taken[0]!r} of their own. Rename that of the table."
+            )
         self.schema = import_arrow().schema([*self._kept.items(), *answers.items()])
 
     def __call__(self, table: Any) -> Any:
@@ -213,11 +225,17 @@ class TablePredictor:
         if library in (None, "pandas"):
             return _as_pandas(found, cells, None if library is None else table.index)
         if library == "polars":
-            return import_optional("polars", extra="polars", purpose="A table of polars").from_arrow(found)
+            return import_optional(
+                "polars", extra="polars", purpose="A table of polars"
+            ).from_arrow(found)
         if hasattr(table, "to_batches"):
             return found
         batches = found.to_batches()
-        return batches[0] if batches else import_arrow().RecordBatch.from_pylist([], schema=self.schema)
+        return (
+            batches[0]
+            if batches
+            else import_arrow().RecordBatch.from_pylist([], schema=self.schema)
+        )
 
     def cells(self, X: Any) -> dict[str, Any]:
         """Return the columns of answers for features: ``RepeatedValues`` for labels and texts, else arrays."""
@@ -243,12 +261,17 @@ class TablePredictor:
         if schema is not None:
             return open_table(table, schema, batch_size=len(table)).read().X
         of_outputs, there = isinstance(model, OutputsPredictor), names_of_columns(table)
-        known = model.calibrator.label_names if of_outputs else getattr(model, "feature_names_in_", None)
+        known = (
+            model.calibrator.label_names
+            if of_outputs
+            else getattr(model, "feature_names_in_", None)
+        )
         names = self._columns or [name for name in there if name not in self._kept]
         names = names if known is None else [str(name) for name in known]
         if absent := [name for name in names if name not in there]:
             raise ValueError(
-                f"the table lacks {len(absent)} of the {len(names)} columns that the model takes, {absent[0]!r} among"
+                f"the table lacks {len(absent)} of the {len(names)} columns that the model takes,"
+                f" {absent[0]!r} among"
                 " them."
             )
         chosen = [there.index(name) for name in names]
@@ -264,16 +287,22 @@ class TablePredictor:
             return {}
         there = names_of_columns(table) if table_library(table) else ()
         if absent := [name for name in self._kept if name not in there]:
-            raise ValueError(f"the table has no column {absent[0]!r} to keep; its columns are {', '.join(there)}.")
+            raise ValueError(
+                f"the table has no column {absent[0]!r} to keep; its columns are"
+                f" {', '.join(there)}."
+            )
         found = as_arrow(table, list(self._kept))
-        return {name: found.column(name).cast(kind).combine_chunks() for name, kind in self._kept.items()}
+        return {
+            name: found.column(name).cast(kind).combine_chunks()
+            for name, kind in self._kept.items()
+        }
 
 
 def predict_batches(model: Any, batches: Iterable[Any], **options: Any) -> Iterator[Any]:
     """Yield the answers for one batch of rows after the other, in bounded memory.
 
-    Batches are taken from the iterator only as answers are asked for. The answers are the same to the last bit, and
-    come in the same order, however the rows are cut into batches.
+    Batches are taken from the iterator only as answers are asked for. The answers are the same to
+    the last bit, and come in the same order, however the rows are cut into batches.
 
     Parameters
     ----------
@@ -292,7 +321,8 @@ def predict_batches(model: Any, batches: Iterable[Any], **options: Any) -> Itera
     Raises
     ------
     BatchError
-        Where a batch cannot be predicted, with its number and its rows. Those before it have been yielded then.
+        Where a batch cannot be predicted, with its number and its rows. Those before it have been
+        yielded then.
 
     Examples
     --------
@@ -322,13 +352,18 @@ def _answer_in_order(predictor: TablePredictor, batches: Iterable[Any]) -> Itera
 def _read_once(path: Path, digest: str, trusted: tuple[str, ...], n_jobs: int) -> Trained:
     trained = open_trained(path, trusted=trusted)
     if _digest_of(path) != digest:
-        raise ModelFileError(f"{path} is another file than it was: make a new TablePredictor of it.")
+        raise ModelFileError(
+            f"{path} is another file than it was: make a new TablePredictor of it."
+        )
     return trained._replace(model=limit_cores(trained.model, n_jobs))
 
 
 def _path_of(path: str | PathLike[str]) -> Path:
     if "\0" in str(path):
-        raise ValueError(f"model must be a predictor or the path of its file, got {path!r}, which no file is called.")
+        raise ValueError(
+            f"model must be a predictor or the path of its file, got {path!r}, which no file is"
+            f" called."
+        )
     return full_path(path)
 
 
@@ -340,17 +375,21 @@ def _check_predictor(model: Any) -> int:
     """Return how many labels a fitted predictor has; TypeError where a model is none."""
     if not hasattr(model, "predict_labelsets"):
         raise TypeError(
-            "model must be a fitted predictor of labelsets, with predict_labelsets, or the path of its file, got a"
+            "model must be a fitted predictor of labelsets, with predict_labelsets, or the path"
+            " of its file, got a"
             f" {type(model).__name__}."
         )
     if getattr(model, "fold_numbers", None) is not None:
         raise TypeError(
-            "model was calibrated with outputs in folds, and takes new outputs of each fold's model: several"
+            "model was calibrated with outputs in folds, and takes new outputs of each fold's"
+            " model: several"
             " tables at once. Give predict_labelsets all of them, or calibrate without folds."
         )
     n_labels = getattr(model, "n_labels_", getattr(model, "n_labels", None))
     if n_labels is None:
-        raise TypeError(f"model must be fitted, got a {type(model).__name__} that is not: call fit first.")
+        raise TypeError(
+            f"model must be fitted, got a {type(model).__name__} that is not: call fit first."
+        )
     return int(n_labels)
 
 
@@ -369,15 +408,25 @@ def _types_of_answers(n_labels: int, n_top: int) -> dict[str, Any]:
 def _types_of(keep: Keep) -> dict[str, Any]:
     """Return the columns to keep with their types of pyarrow."""
     if isinstance(keep, str):
-        raise TypeError(f"keep must be a sequence of columns, got the text {keep!r}. Pass [{keep!r}].")
+        raise TypeError(
+            f"keep must be a sequence of columns, got the text {keep!r}. Pass [{keep!r}]."
+        )
     if not is_list(keep) or not all(isinstance(name, str) for name in keep):
-        raise TypeError(f"keep must list names of columns, or map them to types of pyarrow, got {shown(keep)}.")
+        raise TypeError(
+            f"keep must list names of columns, or map them to types of pyarrow, got {shown(keep)}."
+        )
     pa, types = import_arrow(), {}
-    for name, kind in (keep if isinstance(keep, Mapping) else dict.fromkeys(keep, "string")).items():
+    for name, kind in (
+        keep if isinstance(keep, Mapping) else dict.fromkeys(keep, "string")
+    ).items():
         try:
-            types[name] = pa.type_for_alias(kind) if isinstance(kind, str) else pa.field(name, kind).type
+            types[name] = (
+                pa.type_for_alias(kind) if isinstance(kind, str) else pa.field(name, kind).type
+            )
         except (TypeError, ValueError) as error:
-            raise ValueError(f"keep[{name!r}] must be a type of pyarrow such as 'int64', got {shown(kind)}.") from error
+            raise ValueError(
+                f"keep[{name!r}] must be a type of pyarrow such as 'int64', got {shown(kind)}."
+            ) from error
     return types
 
 

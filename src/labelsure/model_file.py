@@ -63,8 +63,21 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 SCHEMA = "schema.json"
 TABLE = "arrays.json"
-MEMBER = re.compile(r"(manifest|schema|arrays)\.json|arrays/[a-z]\d{1,2}\.npy|skops/\d{1,6}\.(npy|npz|bin)")
-KEYS = {"format", "labelsure", "versions", "model", "labels", "n_labels", "features", "table", "learners", "trusted"}
+MEMBER = re.compile(
+    r"(manifest|schema|arrays)\.json|arrays/[a-z]\d{1,2}\.npy|skops/\d{1,6}\.(npy|npz|bin)"
+)
+KEYS = {
+    "format",
+    "labelsure",
+    "versions",
+    "model",
+    "labels",
+    "n_labels",
+    "features",
+    "table",
+    "learners",
+    "trusted",
+}
 MOST_MEMBERS = 100_000
 MOST_BYTES = 2**36
 MOST_MANIFEST_BYTES = 2**24
@@ -150,15 +163,30 @@ OTHERS = {
 """What may be in a file of other packages, beside what skops trusts: estimators of scikit-learn, ufuncs, arrays."""
 
 MODEL_NAMES = frozenset(f"{room}.{name}" for room, names in MODELS.items() for name in names)
-ALLOWED = MODEL_NAMES | {f"{room}.{name}" for part in (PARTS, OTHERS) for room, names in part.items() for name in names}
+ALLOWED = MODEL_NAMES | {
+    f"{room}.{name}" for part in (PARTS, OTHERS) for room, names in part.items() for name in names
+}
 NOT_KEPT = ("memory", "n_jobs")
 """Attributes about the machine that a model was fitted on: a folder there, how many cores it has."""
 
 NO_CODE = (
-    "it holds a function of your own, {name}, and files hold no code: use what goes by name, such as ByCardinality(),"
+    "it holds a function of your own, {name}, and files hold no code: use what goes by name, such"
+    " as ByCardinality(),"
     " ByLabel() and constraints, or put the function into a module and name it by trusted="
 )
-COLUMNS = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64", "object", "str", "string")
+COLUMNS = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "float32",
+    "float64",
+    "object",
+    "str",
+    "string",
+)
 """The types of a table's columns."""
 
 MANY = 8
@@ -170,9 +198,9 @@ SMALL = 2**16
 NUMBERS = "biufc"
 """Kinds of dtypes that are stored side by side."""
 
-CONTAINERS = {f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "str", "tuple")} | {
-    "numpy.ndarray"
-}
+CONTAINERS = {
+    f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "str", "tuple")
+} | {"numpy.ndarray"}
 """What skops always trusts."""
 
 TREE = "sklearn.tree._tree.Tree"
@@ -210,7 +238,8 @@ class ModelFile:
     manifest : dict
         What the file says about itself, see :func:`read_manifest`.
     table : dict or None
-        What was given as ``table`` to :func:`save_model`, such as how the columns of a table become features.
+        What was given as ``table`` to :func:`save_model`, such as how the columns of a table become
+        features.
 
     Examples
     --------
@@ -223,11 +252,13 @@ class ModelFile:
     table: dict[str, Any] | None
 
 
-def save_model(model: Any, path: AnyPath, *, table: Mapping[str, Any] | None = None, trusted: Trusted = ()) -> None:
+def save_model(
+    model: Any, path: AnyPath, *, table: Mapping[str, Any] | None = None, trusted: Trusted = ()
+) -> None:
     """Save a fitted model as a file that :func:`load_model` reads without running any code from it.
 
-    The file is written beside its place and renamed in the end: where anything fails, a file that was there before
-    stays as it is.
+    The file is written beside its place and renamed in the end: where anything fails, a file that
+    was there before stays as it is.
 
     Parameters
     ----------
@@ -236,11 +267,12 @@ def save_model(model: Any, path: AnyPath, *, table: Mapping[str, Any] | None = N
     path : str or path
         The file, as a rule with the suffix ``.labelsure``.
     table : mapping or None, default=None
-        Anything that JSON can hold, kept with the model: how the columns of a table become features, for instance.
+        Anything that JSON can hold, kept with the model: how the columns of a table become
+        features, for instance.
     trusted : iterable of str or type, default=()
-        Types, or functions by name, that the model may hold beside those of labelsure and those of scikit-learn,
-        LightGBM and XGBoost that are known: ``"module.Name"``, or the class itself. :func:`load_model` has to be told
-        them too.
+        Types, or functions by name, that the model may hold beside those of labelsure and those of
+        scikit-learn, LightGBM and XGBoost that are known: ``"module.Name"``, or the class itself.
+        :func:`load_model` has to be told them too.
 
     Raises
     ------
@@ -262,7 +294,10 @@ def save_model(model: Any, path: AnyPath, *, table: Mapping[str, Any] | None = N
     True
     """
     names = _names_of(trusted)
-    with _one_line(Path(path), "was not written"), progress_bar(description="saving", total=2) as bar:
+    with (
+        _one_line(Path(path), "was not written"),
+        progress_bar(description="saving", total=2) as bar,
+    ):
         _check_model(model)
         try:
             kept = None if table is None else json.loads(json.dumps(dict(table), allow_nan=False))
@@ -296,7 +331,8 @@ def load_model(path: AnyPath, *, trusted: Trusted = ()) -> Any:
     path : str or path
         The file.
     trusted : iterable of str or type, default=()
-        As in :func:`save_model`. Name only what you know: objects of these types are made from what the file says.
+        As in :func:`save_model`. Name only what you know: objects of these types are made from what
+        the file says.
 
     Raises
     ------
@@ -337,13 +373,18 @@ def open_model(path: AnyPath, *, trusted: Trusted = ()) -> ModelFile:
     {'columns': ['age', 'weight']}
     """
     names = _names_of(trusted)
-    with _one_line(Path(path), "cannot be read"), Path(path).open("rb") as file, _open(file) as archive:
+    with (
+        _one_line(Path(path), "cannot be read"),
+        Path(path).open("rb") as file,
+        _open(file) as archive,
+    ):
         manifest = _read_manifest(archive)
         _check_digest(file, manifest["sha256"])
         versions = {**manifest["versions"], "labelsure": manifest["labelsure"]}
         if other := _other_versions(versions, STRICT.values()):
             raise ModelFileError(
-                f"its learners were fitted with {', '.join(other)}, which may read them otherwise: install those"
+                f"its learners were fitted with {', '.join(other)}, which may read them"
+                f" otherwise: install those"
                 " versions, or fit again"
             )
         schema = json.loads(archive.read(SCHEMA))
@@ -353,7 +394,8 @@ def open_model(path: AnyPath, *, trusted: Trusted = ()) -> ModelFile:
             raise ModelFileError(f"it holds no model, but a {type(model).__name__}")
     if other := _other_versions(versions, set(versions) - {"python", *STRICT.values()}):
         warnings.warn(
-            f"{path} was saved with {', '.join(other)}: should its answers differ, install those versions.",
+            f"{path} was saved with {', '.join(other)}: should its answers differ, install those"
+            f" versions.",
             stacklevel=2,
         )
     return ModelFile(model, manifest, manifest["table"])
@@ -370,9 +412,9 @@ def read_manifest(path: AnyPath) -> dict[str, Any]:
     Returns
     -------
     dict
-        The ``format``, the ``versions`` that wrote it, the class of the ``model``, its ``labels`` and ``features`` as
-        far as they are known, the ``table``, the types of other packages among its ``learners``, those that it has to
-        be ``trusted`` with, and the ``sha256`` of its bytes.
+        The ``format``, the ``versions`` that wrote it, the class of the ``model``, its ``labels``
+        and ``features`` as far as they are known, the ``table``, the types of other packages among
+        its ``learners``, those that it has to be ``trusted`` with, and the ``sha256`` of its bytes.
 
     Examples
     --------
@@ -387,7 +429,11 @@ def read_manifest(path: AnyPath) -> dict[str, Any]:
     >>> manifest["model"], manifest["labels"]
     ('OutputsPredictor', ['sea', 'city'])
     """
-    with _one_line(Path(path), "cannot be read"), Path(path).open("rb") as file, _open(file) as archive:
+    with (
+        _one_line(Path(path), "cannot be read"),
+        Path(path).open("rb") as file,
+        _open(file) as archive,
+    ):
         return _read_manifest(archive)
 
 
@@ -417,14 +463,19 @@ def _names_of(trusted: Any) -> frozenset[str]:
         trusted = [trusted]
     given: list[Any] = list(trusted) if is_list(trusted) else [None]
     if not all(isinstance(one, str | type) for one in given):
-        raise ValueError(f"trusted must hold names of classes such as 'package.module.Class', got {trusted!r}.")
-    return frozenset(one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in given)
+        raise ValueError(
+            f"trusted must hold names of classes such as 'package.module.Class', got {trusted!r}."
+        )
+    return frozenset(
+        one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in given
+    )
 
 
 def _check_model(model: Any) -> None:
     if _name_of(type(model)) not in MODEL_NAMES:
         raise ModelFileError(
-            "a model file holds a fitted predictor, controller, selector or classifier of labelsure, got a"
+            "a model file holds a fitted predictor, controller, selector or classifier of"
+            " labelsure, got a"
             f" {type(model).__name__}"
         )
     learns = hasattr(model, "fit") or hasattr(model, "calibrate")
@@ -436,7 +487,11 @@ def _facts(model: Any) -> dict[str, Any]:
     """Return what a reader of the manifest may want to know of a model."""
     inner = getattr(model, "model", model)
     calibrator = getattr(inner, "calibrator", None)
-    labels = getattr(inner, "label_names_", getattr(inner, "label_names", getattr(calibrator, "label_names", None)))
+    labels = getattr(
+        inner,
+        "label_names_",
+        getattr(inner, "label_names", getattr(calibrator, "label_names", None)),
+    )
     names = getattr(inner, "feature_names_in_", None)
     return {
         "model": type(model).__name__,
@@ -487,7 +542,9 @@ class _Packer:
     def __init__(self) -> None:
         self.arrays: list[_StoredArray] = []
         self._numbers: dict[Any, int] = {}
-        self._done: dict[int, tuple[Any, Any]] = {}  # with the object itself, so that no other has its id
+        self._done: dict[
+            int, tuple[Any, Any]
+        ] = {}  # with the object itself, so that no other has its id
 
     def pack(self, thing: Any) -> Any:
         if type(thing) in PLAIN:
@@ -527,10 +584,18 @@ class _Packer:
             and len({(tree.n_features, tree.n_outputs, *tree.n_classes) for tree in things}) == 1
         ):
             return Kept("trees", *self._pack_trees(things))
-        if kinds == {np.ndarray} and len({(own.dtype, own.shape, own.flags.c_contiguous) for own in things}) == 1:
+        if (
+            kinds == {np.ndarray}
+            and len({(own.dtype, own.shape, own.flags.c_contiguous) for own in things}) == 1
+        ):
             first = things[0]
             if first.flags.c_contiguous and first.dtype.kind in NUMBERS and first.dtype.isnative:
-                return Kept("rows", self._keep_pieces(lambda: iter(things), first.dtype, (len(things), *first.shape)))
+                return Kept(
+                    "rows",
+                    self._keep_pieces(
+                        lambda: iter(things), first.dtype, (len(things), *first.shape)
+                    ),
+                )
         if all(isinstance(one, BaseEstimator) for one in things):
             groups: dict[Any, list[int]] = {}
             for place, one in enumerate(things):
@@ -542,11 +607,19 @@ class _Packer:
         """Return the places of some estimators in a list, one with what all share, and lists of what they do not."""
         attributes = [self._attributes_of(things[place]) for place in places]
         columns = {name: [own[name] for own in attributes] for name in attributes[0]}
-        differing = {name for name, values in columns.items() if not all(are_equal(one, values[0]) for one in values)}
+        differing = {
+            name
+            for name, values in columns.items()
+            if not all(are_equal(one, values[0]) for one in values)
+        }
         template = object.__new__(type(things[places[0]]))
-        shared = {name: self.pack(values[0]) for name, values in columns.items() if name not in differing}
+        shared = {
+            name: self.pack(values[0]) for name, values in columns.items() if name not in differing
+        }
         vars(template).update(shared)
-        lists = {name: self._pack_list(values) for name, values in columns.items() if name in differing}
+        lists = {
+            name: self._pack_list(values) for name, values in columns.items() if name in differing
+        }
         return self._pack_list(places), template, lists
 
     def _pack_array(self, array: Any) -> Any:
@@ -562,7 +635,9 @@ class _Packer:
 
     def _store(self, array: Array) -> int:
         """Store an array, small ones by content: whether equal ones are the same object must not change the file."""
-        order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        order: Literal["C", "F"] = (
+            "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        )
         small = array.nbytes <= SMALL
         key = (array.dtype.str, array.shape, order, array.tobytes()) if small else id(array)
         if key not in self._numbers:
@@ -582,7 +657,9 @@ class _Packer:
                 raise ModelFileError(NO_CODE.format(name=thing.__qualname__))
         elif isinstance(thing, MetadataRequest):
             # skops has no end where an object refers to itself, as the owner of its requests does
-            methods = {method: part.requests for method, part in vars(thing).items() if method != "owner"}
+            methods = {
+                method: part.requests for method, part in vars(thing).items() if method != "owner"
+            }
             packed = Kept("requests", {method: asked for method, asked in methods.items() if asked})
         elif name == TREE:
             packed = Kept("tree", *self._pack_trees([thing]))
@@ -591,7 +668,11 @@ class _Packer:
             packed = Kept("sparse", type(thing), thing.shape, *parts)
         elif name in ("pandas.DataFrame", "pandas.core.frame.DataFrame"):
             packed = self._pack_frame(thing)
-        elif is_dataclass(thing) and not isinstance(thing, BaseEstimator | type) and name.startswith("labelsure."):
+        elif (
+            is_dataclass(thing)
+            and not isinstance(thing, BaseEstimator | type)
+            and name.startswith("labelsure.")
+        ):
             names = [one.name for one in fields(thing) if one.init and one.name not in NOT_KEPT]
             values = [self.pack(getattr(thing, name)) for name in names]
             packed = Kept("made", type(thing), json.dumps(names), *values)
@@ -599,7 +680,9 @@ class _Packer:
             packed = object.__new__(type(thing))
             attributes = self._attributes_of(thing)
             if getattr(type(thing), "__setstate__", AS_USUAL[0]) in AS_USUAL:
-                simple = {name: value for name, value in attributes.items() if type(value) in SIMPLE}
+                simple = {
+                    name: value for name, value in attributes.items() if type(value) in SIMPLE
+                }
                 attributes = {SIMPLE_ONES: json.dumps(simple)} | {
                     name: value for name, value in attributes.items() if name not in simple
                 }
@@ -613,7 +696,9 @@ class _Packer:
 
     def _attributes_of(self, thing: Any) -> dict[str, Any]:
         """Return the attributes of an object, trees side by side, without what is about the machine."""
-        ours = type(thing).__module__.startswith("labelsure.")  # measures leave out what they have worked out
+        ours = type(thing).__module__.startswith(
+            "labelsure."
+        )  # measures leave out what they have worked out
         attributes = dict((thing.__getstate__() if ours else vars(thing)) or {})
         if _is_a(thing, BOOSTING) and attributes.get("_predictors"):
             trees = pack_boosting(attributes["_predictors"], self._keep_pieces)
@@ -629,9 +714,13 @@ class _Packer:
         for name, kind in frame.dtypes.items():
             if type(name) is not str or str(kind) not in COLUMNS:
                 raise ModelFileError(
-                    f"a table with a column {name!r} of {kind} cannot be kept: make it numbers or texts"
+                    f"a table with a column {name!r} of {kind} cannot be kept: make it numbers or"
+                    f" texts"
                 )
-        columns = [[name, str(frame[name].dtype), self.pack(frame[name].to_numpy())] for name in frame.columns]
+        columns = [
+            [name, str(frame[name].dtype), self.pack(frame[name].to_numpy())]
+            for name in frame.columns
+        ]
         return Kept("frame", columns)
 
 
@@ -693,7 +782,8 @@ class _Unpacker:
         }
         if kept.kind not in makers:
             raise ModelFileError(
-                f"it holds something of a kind {str(kept.kind)[:40]!r}, which this labelsure does not know"
+                f"it holds something of a kind {str(kept.kind)[:40]!r}, which this labelsure does"
+                f" not know"
             )
         return makers[kept.kind](*map(self.unpack, kept.parts))
 
@@ -707,7 +797,11 @@ def _settle(thing: Any) -> None:
         raise ModelFileError("its texts are names of files, and models read no files")
     if "tree_" in own and thing.tree_.n_features != thing.n_features_in_:
         raise ModelFileError("a tree is one of other features")
-    if _is_a(thing, NEIGHBOURS) and own.get("_fit_method") in ("kd_tree", "ball_tree") and "_fit_X" in own:
+    if (
+        _is_a(thing, NEIGHBOURS)
+        and own.get("_fit_method") in ("kd_tree", "ball_tree")
+        and "_fit_X" in own
+    ):
         from sklearn.neighbors import BallTree, KDTree
 
         grow = KDTree if thing._fit_method == "kd_tree" else BallTree
@@ -726,7 +820,9 @@ def _make_alike(*groups: tuple[list[int], Any, dict[str, list[Any]]]) -> list[An
     for places, template, lists in groups:
         for number, place in enumerate(places):
             estimator = object.__new__(type(template))
-            vars(estimator).update(vars(template) | {name: values[number] for name, values in lists.items()})
+            vars(estimator).update(
+                vars(template) | {name: values[number] for name, values in lists.items()}
+            )
             _settle(estimator)
             estimators[place] = estimator
     return [estimators[place] for place in range(len(estimators))]
@@ -752,7 +848,9 @@ def _make_frame(columns: list[Any]) -> Any:
     pandas = import_optional("pandas", extra="pandas", purpose="A model file with a table")
     if any(kind not in COLUMNS for _, kind, _ in columns):
         raise ModelFileError("a table has columns of an unknown type")
-    return pandas.DataFrame({name: pandas.Series(column, dtype=kind) for name, kind, column in columns})
+    return pandas.DataFrame(
+        {name: pandas.Series(column, dtype=kind) for name, kind, column in columns}
+    )
 
 
 def _make_record(cls: type, names: str, *values: Any) -> Any:
@@ -778,7 +876,9 @@ def _is_plain(thing: Any) -> bool:
     """Tell whether an object is nothing but its attributes."""
     cls: Any = type(thing)
     usual: Any = object
-    in_python = cls.__flags__ & 1 << 9  # and not in C, where attributes may not be all that there is
+    in_python = (
+        cls.__flags__ & 1 << 9
+    )  # and not in C, where attributes may not be all that there is
     as_usual = cls.__reduce_ex__ is usual.__reduce_ex__ and cls.__reduce__ is usual.__reduce__
     is_object = hasattr(thing, "__dict__") and not isinstance(thing, type)
     return bool(in_python and as_usual and is_object and not hasattr(cls, "__del__"))
@@ -847,7 +947,11 @@ def _nodes_of(schema: Any) -> list[dict[str, Any]]:
 
 
 def _types_in(schema: Any) -> set[str]:
-    return {f"{node['__module__']}.{node['__class__']}" for node in _nodes_of(schema) if "__class__" in node}
+    return {
+        f"{node['__module__']}.{node['__class__']}"
+        for node in _nodes_of(schema)
+        if "__class__" in node
+    }
 
 
 def _untrusted(schema: Any) -> set[str]:
@@ -870,7 +974,8 @@ def _refuse(names: set[str]) -> None:
     if names:
         listed = sorted(names)
         raise ModelFileError(
-            f"it holds {', '.join(listed)}, which files hold only for those who trust that: pass trusted={listed}"
+            f"it holds {', '.join(listed)}, which files hold only for those who trust that: pass"
+            f" trusted={listed}"
         )
 
 
@@ -878,7 +983,9 @@ def _load(file: BinaryIO, schema: Any, names: frozenset[str]) -> Any:
     import skops.io
     from skops.io.exceptions import UntrustedTypesFoundException
 
-    present = _types_in(schema) & (ALLOWED | names)  # all of them would be looked through for every node
+    present = _types_in(schema) & (
+        ALLOWED | names
+    )  # all of them would be looked through for every node
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # versions are compared by the manifest
         try:
@@ -893,7 +1000,10 @@ def _load(file: BinaryIO, schema: Any, names: frozenset[str]) -> Any:
 
 def _versions_of(types: Iterable[str]) -> dict[str, str]:
     modules = {name.partition(".")[0] for name in types} - {"builtins", "labelsure"}
-    versions = {STRICT.get(module, module): _version_here(module) for module in modules | {"numpy", "scipy", "skops"}}
+    versions = {
+        STRICT.get(module, module): _version_here(module)
+        for module in modules | {"numpy", "scipy", "skops"}
+    }
     return {
         "python": platform.python_version(),
         **{name: versions[name] for name in sorted(versions) if versions[name]},
@@ -940,7 +1050,11 @@ class _Hashing:
 
 
 def _write(
-    file: BinaryIO, manifest: dict[str, Any], schema: Any, files: dict[str, bytes], arrays: list[_StoredArray]
+    file: BinaryIO,
+    manifest: dict[str, Any],
+    schema: Any,
+    files: dict[str, bytes],
+    arrays: list[_StoredArray],
 ) -> None:
     hashing: Any = _Hashing(file)
     table = [[stored.dtype.str[1:], list(stored.shape), stored.order] for stored in arrays]
@@ -952,21 +1066,30 @@ def _write(
     if len(texts[MANIFEST].encode()) > MOST_MANIFEST_BYTES or len(files) > MOST_MEMBERS // 2:
         raise ModelFileError("its names and tables, or its parts, are more than a file holds")
     with zipfile.ZipFile(hashing, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
-        for name, data in {**{name: text.encode() for name, text in texts.items()}, **files}.items():
+        for name, data in {
+            **{name: text.encode() for name, text in texts.items()},
+            **files,
+        }.items():
             with archive.open(name, "w") as member:
                 member.write(data)
         for kind in sorted({stored.dtype.str for stored in arrays}):
-            _write_arrays(archive, np.dtype(kind), [stored for stored in arrays if stored.dtype.str == kind])
+            _write_arrays(
+                archive, np.dtype(kind), [stored for stored in arrays if stored.dtype.str == kind]
+            )
         archive.comment = SEAL + b"0" * DIGITS
     file.seek(-DIGITS, 2)
     file.write(hashing.digest.hexdigest().encode())
 
 
-def _write_arrays(archive: zipfile.ZipFile, dtype: np.dtype[Any], arrays: list[_StoredArray]) -> None:
+def _write_arrays(
+    archive: zipfile.ZipFile, dtype: np.dtype[Any], arrays: list[_StoredArray]
+) -> None:
     size = sum(prod(stored.shape) for stored in arrays)
     big = size * dtype.itemsize > 2**30
     with archive.open(f"arrays/{dtype.str[1:]}.npy", "w", force_zip64=big) as member:
-        npy.write_array_header_1_0(member, {"descr": dtype.str, "fortran_order": False, "shape": (size,)})
+        npy.write_array_header_1_0(
+            member, {"descr": dtype.str, "fortran_order": False, "shape": (size,)}
+        )
         for stored in arrays:
             for piece in stored.pieces():
                 data = _bytes_of(piece.ravel(order=stored.order))
@@ -982,7 +1105,9 @@ def _open(file: BinaryIO) -> zipfile.ZipFile:
     """Return a file as a zip whose members are such as model files have."""
     head = file.read(4)
     if head[:1] == b"\x80":
-        raise ModelFileError("it is a pickle, which could run any code, and no model file of labelsure")
+        raise ModelFileError(
+            "it is a pickle, which could run any code, and no model file of labelsure"
+        )
     if head != b"PK\x03\x04":
         raise ModelFileError("it is no model file of labelsure")
     try:
@@ -1021,7 +1146,8 @@ def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise ModelFileError("its manifest does not say what format it has")
     if manifest["format"] != FORMAT:
         raise ModelFileError(
-            f"it has format {manifest['format']}, written by labelsure {str(manifest.get('labelsure'))[:40]}, and this"
+            f"it has format {manifest['format']}, written by labelsure"
+            f" {str(manifest.get('labelsure'))[:40]}, and this"
             f" labelsure reads format {FORMAT}: install that version, or save the model again"
         )
     if set(manifest) != KEYS or not isinstance(manifest["versions"], dict):
@@ -1039,7 +1165,11 @@ def _read_arrays(archive: zipfile.ZipFile) -> list[Array]:
             (size,), _, dtype = npy.read_array_header_1_0(member)
             numbers = [number for number, (own, _, _) in enumerate(table) if own == kind]
             n_bytes = archive.getinfo(member.name).file_size
-            if dtype.hasobject or sum(prod(table[number][1]) for number in numbers) != size or size > n_bytes:
+            if (
+                dtype.hasobject
+                or sum(prod(table[number][1]) for number in numbers) != size
+                or size > n_bytes
+            ):
                 raise ModelFileError("it has other arrays than it says")
             for number in numbers:
                 _, shape, order = table[number]

@@ -31,7 +31,10 @@ class Fitted(NamedTuple):
 
 def tickets_frame(n_rows, seed):
     rng = np.random.default_rng(seed)
-    age, plan = rng.normal(40, 10, n_rows).round(1), rng.choice(["free", "team", "firm"], n_rows).astype(object)
+    age, plan = (
+        rng.normal(40, 10, n_rows).round(1),
+        rng.choice(["free", "team", "firm"], n_rows).astype(object),
+    )
     age[rng.random(n_rows) < 0.1], plan[rng.random(n_rows) < 0.1] = np.nan, None
     labels = np.column_stack([age > 40, plan == "firm", rng.random(n_rows) < 0.4]).astype(int)
     return pd.DataFrame({"id": np.arange(n_rows), "age": age, "plan": plan}), labels
@@ -47,8 +50,34 @@ def fitted(tmp_path_factory):
     models = {name: model.fit(X[:80], Y[:80]) for name, model in MODELS.items()}
     folder = tmp_path_factory.mktemp("tickets")
     table, labels = tickets_frame(90, seed=0)
-    table.drop(columns="id").join(pd.DataFrame(labels, columns=NAMES)).to_csv(folder / "train.csv", index=False)
-    words = ["--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1", "--guarantee", "exact"]
+    table.drop(columns="id").join(pd.DataFrame(labels, columns=NAMES)).to_csv(
+        folder / "train.csv", index=False
+    )
+    words = [
+        "--learner",
+        "logistic",
+        "--measure",
+        "log-loss",
+        "--folds",
+        "3",
+        "--jobs",
+        "1",
+        "--guarantee",
+        "exact",
+    ]
     path = folder / "m.labelsure"
-    assert main(["fit", str(folder / "train.csv"), "--labels", ",".join(NAMES), *words, "--model", str(path)]) == 0
+    assert (
+        main(
+            [
+                "fit",
+                str(folder / "train.csv"),
+                "--labels",
+                ",".join(NAMES),
+                *words,
+                "--model",
+                str(path),
+            ]
+        )
+        == 0
+    )
     return Fitted(models, X[80:].reset_index(drop=True), path, tickets_frame(40, seed=1)[0])

@@ -30,7 +30,9 @@ def version_of(package):
 
 def in_rows(found):
     """Return answers sorted by their id, with lists of labels and None for what is missing."""
-    return sorted(pa.Table.from_pandas(found, preserve_index=False).to_pylist(), key=lambda row: row["id"])
+    return sorted(
+        pa.Table.from_pandas(found, preserve_index=False).to_pylist(), key=lambda row: row["id"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,9 @@ def test_ray_maps_batches(ray, fitted, predictor, expected, form):
     rows = sorted(found.take_all(), key=lambda row: row["id"])
     for row in rows:
         row |= {
-            name: list(cell) for name, cell in row.items() if hasattr(cell, "__len__") and not isinstance(cell, str)
+            name: list(cell)
+            for name, cell in row.items()
+            if hasattr(cell, "__len__") and not isinstance(cell, str)
         }
     assert [row | {"note": row["note"] or None} for row in rows] == expected
 
@@ -76,7 +80,11 @@ def test_ray_maps_batches(ray, fitted, predictor, expected, form):
 def spark():
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session = (
+        sql.SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
     yield session
     session.stop()
 
@@ -84,9 +92,13 @@ def spark():
 @pytest.mark.parametrize("call", ["mapInPandas", "mapInArrow"])
 def test_spark_maps_tables(spark, fitted, predictor, expected, call):
     tickets = fitted.tickets.astype({"plan": object}).where(fitted.tickets.notna(), None)
-    data = spark.createDataFrame(tickets.to_dict("records"), schema="id bigint, age double, plan string")
+    data = spark.createDataFrame(
+        tickets.to_dict("records"), schema="id bigint, age double, plan string"
+    )
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    found = getattr(data.repartition(3), call)(partial(map, predictor), schema=from_arrow_schema(predictor.schema))
+    found = getattr(data.repartition(3), call)(
+        partial(map, predictor), schema=from_arrow_schema(predictor.schema)
+    )
     rows = sorted((row.asDict() for row in found.collect()), key=lambda row: row["id"])
     assert rows == expected

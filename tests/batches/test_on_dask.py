@@ -16,7 +16,12 @@ from sklearn.multiclass import OneVsRestClassifier
 from threadpoolctl import threadpool_info
 
 import labelsure
-from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, PooledClassifier
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    PooledClassifier,
+)
 from labelsure._errors import BatchError
 from labelsure.batches import TablePredictor
 from labelsure.cli import main
@@ -35,7 +40,9 @@ POOL = PooledClassifier([("linear", LINEAR), ("near", MLkNNClassifier(5))], cv=3
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
+    ) as cluster:
         yield cluster
 
 
@@ -50,7 +57,9 @@ def answers_of(model):
 
 
 def crossed(learner, **options):
-    return CrossConformalClassifier(learner, cv=4, measure=PowerMeasure(), random_state=0, **options)
+    return CrossConformalClassifier(
+        learner, cv=4, measure=PowerMeasure(), random_state=0, **options
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,10 +115,15 @@ def test_folds_that_kill_workers_again_and_again_are_an_error(client):
     """joblib's own loop would wait for ever."""
     client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
     try:
-        with parallel_config("dask", client=client), pytest.raises(distributed.KilledWorker, match="workers died"):
+        with (
+            parallel_config("dask", client=client),
+            pytest.raises(distributed.KilledWorker, match="workers died"),
+        ):
             crossed(Deadly()).fit(X, Y)
     finally:
-        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+        client.run_on_scheduler(
+            lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3)
+        )
     client.wait_for_workers(2)
 
 
@@ -121,7 +135,12 @@ class Curious(ClassifierMixin, BaseEstimator):
         warnings.warn("nobody cares", UserWarning, stacklevel=2)
         processes = Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(3))
         blas = [library["num_threads"] for library in threadpool_info()]
-        self.found_ = [os.getpid(), len({*processes, os.getpid()}), effective_n_jobs(-1), max(blas, default=1)]
+        self.found_ = [
+            os.getpid(),
+            len({*processes, os.getpid()}),
+            effective_n_jobs(-1),
+            max(blas, default=1),
+        ]
         return self
 
     def predict_proba(self, X):
@@ -169,7 +188,11 @@ def fit_on_dask():
 @pytest.mark.parametrize("source", ["memory", "file"])
 def test_map_partitions_gives_the_answers_of_one_call(fitted, client, source):
     dd = pytest.importorskip("dask.dataframe")
-    model, rows = (fitted.models["exact"], fitted.rows) if source == "memory" else (fitted.file, fitted.tickets)
+    model, rows = (
+        (fitted.models["exact"], fitted.rows)
+        if source == "memory"
+        else (fitted.file, fitted.tickets)
+    )
     predictor = TablePredictor(model, keep=["a"] if source == "memory" else {"id": "int64"})
     parts, meta = dd.from_pandas(rows, npartitions=4), predictor.schema.empty_table().to_pandas()
     answers = parts.map_partitions(predictor, meta=meta)
@@ -193,17 +216,43 @@ def here(fitted, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_predict_on_a_cluster_writes_the_same_bytes(here, fitted, cluster, ending):
-    words = ["predict", str(fitted.file), "new.csv", "--keep", "plan", "--batch", "7", "--jobs", "1", "-o"]
+    words = [
+        "predict",
+        str(fitted.file),
+        "new.csv",
+        "--keep",
+        "plan",
+        "--batch",
+        "7",
+        "--jobs",
+        "1",
+        "-o",
+    ]
     assert main([*words, f"here.{ending}"]) == 0
     assert main([*words, f"there.{ending}", "--scheduler", cluster.scheduler_address]) == 0
     assert (here / f"there.{ending}").read_bytes() == (here / f"here.{ending}").read_bytes()
 
 
 def test_fit_on_a_cluster_saves_the_same_model(here, cluster):
-    words = ["fit", "train.csv", "--labels", "sea,city,night", "--learner", "logistic", "--folds", "3", "--jobs", "1"]
+    words = [
+        "fit",
+        "train.csv",
+        "--labels",
+        "sea,city,night",
+        "--learner",
+        "logistic",
+        "--folds",
+        "3",
+        "--jobs",
+        "1",
+    ]
     assert main([*words, "--model", "here.labelsure"]) == 0
-    assert main([*words, "--model", "there.labelsure", "--scheduler", cluster.scheduler_address]) == 0
-    one, other = (labelsure.load_model(f"{where}.labelsure").calibrator_.folds for where in ("here", "there"))
+    assert (
+        main([*words, "--model", "there.labelsure", "--scheduler", cluster.scheduler_address]) == 0
+    )
+    one, other = (
+        labelsure.load_model(f"{where}.labelsure").calibrator_.folds for where in ("here", "there")
+    )
     for fold, again in zip(one, other, strict=True):
         np.testing.assert_array_equal(fold.scores, again.scores)
 
@@ -217,7 +266,15 @@ def error_of(capsys, *words):
 
 def test_workers_of_another_version_are_refused(here, cluster, monkeypatch, capsys):
     monkeypatch.setattr("labelsure.cli._writing.__version__", "0.0.1")
-    line = error_of(capsys, "fit", "train.csv", "--model", "m.labelsure", "--scheduler", cluster.scheduler_address)
+    line = error_of(
+        capsys,
+        "fit",
+        "train.csv",
+        "--model",
+        "m.labelsure",
+        "--scheduler",
+        cluster.scheduler_address,
+    )
     assert "has labelsure " in line
     assert "and there is 0.0.1 here; results could differ" in line
 
@@ -229,7 +286,9 @@ def test_nobody_at_the_address_is_one_line_before_any_work(here, monkeypatch, ca
     assert f"no Dask scheduler answers at {address}" in line
 
 
-def test_a_scheduler_that_goes_away_is_one_line_and_finished_rows_are_kept(here, fitted, monkeypatch, capsys):
+def test_a_scheduler_that_goes_away_is_one_line_and_finished_rows_are_kept(
+    here, fitted, monkeypatch, capsys
+):
     from labelsure.conformal._memory import KeptResults
 
     words = ["predict", str(fitted.file), "new.csv", "--batch", "1", "--jobs", "1", "-o"]

@@ -23,7 +23,9 @@ def cut(table, places):
 @settings(max_examples=6)
 @given(data=st.data())
 def test_answers_do_not_depend_on_how_rows_are_cut(fitted, name, data):
-    model, rows = (fitted.file, fitted.tickets) if name == "file" else (fitted.models[name], fitted.rows)
+    model, rows = (
+        (fitted.file, fitted.tickets) if name == "file" else (fitted.models[name], fitted.rows)
+    )
     expected = TablePredictor(model, significance=0.3)(rows)
     places = data.draw(st.lists(st.integers(0, len(rows)), max_size=4))
     found = list(predict_batches(model, cut(rows, places), significance=0.3))
@@ -47,9 +49,13 @@ def test_batches_are_taken_only_when_answers_are_asked_for(fitted):
 
 def test_a_batch_that_fails_is_named_and_those_before_it_are_there(fitted):
     batches = cut(fitted.rows, [10, 20])
-    answers = predict_batches(fitted.models["cross"], [batches[0], batches[1].assign(a="x"), batches[2]])
+    answers = predict_batches(
+        fitted.models["cross"], [batches[0], batches[1].assign(a="x"), batches[2]]
+    )
     assert len(next(answers)) == 10
-    with pytest.raises(BatchError, match=r"^batch 1 \(rows 10 to 19, both counted from 0\) cannot be predicted: "):
+    with pytest.raises(
+        BatchError, match=r"^batch 1 \(rows 10 to 19, both counted from 0\) cannot be predicted: "
+    ):
         next(answers)
 
 

@@ -22,14 +22,22 @@ def kinds_of(table):
     """Return a pandas table in every kind that there is."""
     pl = pytest.importorskip("polars", reason="tables of polars")
     arrow = pa.Table.from_pandas(table, preserve_index=False)
-    return {"pandas": table, "polars": pl.from_arrow(arrow), "pyarrow": arrow, "batch": arrow.to_batches()[0]}
+    return {
+        "pandas": table,
+        "polars": pl.from_arrow(arrow),
+        "pyarrow": arrow,
+        "batch": arrow.to_batches()[0],
+    }
 
 
 def in_rows(answers):
     """Return answers of any kind as rows of Python's own values, labels as lists."""
     if isinstance(answers, pd.DataFrame):
         cells = {
-            name: [list(cell) if isinstance(cell, tuple) else None if pd.isna(cell) else cell for cell in column]
+            name: [
+                list(cell) if isinstance(cell, tuple) else None if pd.isna(cell) else cell
+                for cell in column
+            ]
             for name, column in answers.items()
         }
         return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
@@ -40,12 +48,20 @@ def test_answers_are_the_summaries_of_the_model(fitted):
     model = fitted.models["cross"]
     found = TablePredictor(model, significance=0.2, top=10)(fitted.rows)
     names, summaries = model.label_names_, model.predict_labelsets(fitted.rows).summary(0.2, top=10)
-    for answer, summary, labels in zip(in_rows(found), summaries, model.predict(fitted.rows).tolist(), strict=True):
+    for answer, summary, labels in zip(
+        in_rows(found), summaries, model.predict(fitted.rows).tolist(), strict=True
+    ):
         assert answer["labels"] == [name for name, on in zip(names, labels, strict=True) if on]
         for name in ("sure", "possible", "ruled_out"):
             assert answer[name] == list(getattr(summary, name))
-        assert (answer["confidence"], answer["credibility"]) == (summary.confidence, summary.credibility)
-        assert (answer["n_labelsets"], answer["note"]) == (int(summary.n_labelsets), summary.note or None)
+        assert (answer["confidence"], answer["credibility"]) == (
+            summary.confidence,
+            summary.credibility,
+        )
+        assert (answer["n_labelsets"], answer["note"]) == (
+            int(summary.n_labelsets),
+            summary.note or None,
+        )
         top = [(list(one.labels), one.p_value) for one in summary.top]
         top += [(None, None)] * (10 - len(top))
         assert [(answer[f"top{k}"], answer[f"top{k}_p"]) for k in range(1, 11)] == top
@@ -64,7 +80,9 @@ def test_labels_are_for_the_metric_of_the_model(fitted, metric):
 @pytest.mark.parametrize("source", ["memory", "file"])
 def test_answers_are_of_the_kind_of_the_table_and_say_the_same(fitted, source):
     table = fitted.rows.assign(id=np.arange(30)) if source == "memory" else fitted.tickets
-    predictor = TablePredictor(fitted.models["exact"] if source == "memory" else fitted.file, keep={"id": "int64"})
+    predictor = TablePredictor(
+        fitted.models["exact"] if source == "memory" else fitted.file, keep={"id": "int64"}
+    )
     kinds = kinds_of(table)
     answers = {kind: predictor(one) for kind, one in kinds.items()}
     assert [type(answers[kind]) for kind in kinds] == [type(one) for one in kinds.values()]
@@ -74,13 +92,20 @@ def test_answers_are_of_the_kind_of_the_table_and_say_the_same(fitted, source):
 
 @pytest.mark.parametrize("source", ["memory", "file"])
 def test_columns_and_types_are_known_beforehand_and_are_those_of_no_rows(fitted, source):
-    table = fitted.rows.assign(id=np.arange(30), name="x") if source == "memory" else fitted.tickets.assign(name="x")
+    table = (
+        fitted.rows.assign(id=np.arange(30), name="x")
+        if source == "memory"
+        else fitted.tickets.assign(name="x")
+    )
     model = fitted.models["cross"] if source == "memory" else fitted.file
     predictor = TablePredictor(model, top=10, keep={"id": "int64", "name": "string"})
     pl = pytest.importorskip("polars", reason="tables of polars")
     for kind, one in kinds_of(table).items():
         none = predictor.schema.empty_table()
-        expected = {"pandas": none.to_pandas().dtypes.to_dict(), "polars": pl.from_arrow(none).schema}
+        expected = {
+            "pandas": none.to_pandas().dtypes.to_dict(),
+            "polars": pl.from_arrow(none).schema,
+        }
         for answers in (predictor(one), predictor(one[:0] if kind != "batch" else one.slice(0, 0))):
             found = answers.dtypes.to_dict() if kind == "pandas" else answers.schema
             assert found == expected.get(kind, predictor.schema)
@@ -88,7 +113,10 @@ def test_columns_and_types_are_known_beforehand_and_are_those_of_no_rows(fitted,
 
 
 def test_index_of_pandas_is_kept(fitted):
-    predictor, named = TablePredictor(fitted.models["cross"]), fitted.rows.set_axis([f"row {i}" for i in range(30)])
+    predictor, named = (
+        TablePredictor(fitted.models["cross"]),
+        fitted.rows.set_axis([f"row {i}" for i in range(30)]),
+    )
     assert predictor(named).index.tolist() == named.index.tolist()
     assert predictor(named[:0]).index.dtype == named.index.dtype
     shuffled = named.sample(frac=1, random_state=0)
@@ -98,7 +126,9 @@ def test_index_of_pandas_is_kept(fitted):
 def test_columns_are_found_by_name_and_others_are_ignored(fitted):
     predictor = TablePredictor(fitted.models["exact"])
     expected = predictor(fitted.rows)
-    pd.testing.assert_frame_equal(predictor(fitted.rows.assign(other="x")[["c", "other", "a", "b"]]), expected)
+    pd.testing.assert_frame_equal(
+        predictor(fitted.rows.assign(other="x")[["c", "other", "a", "b"]]), expected
+    )
 
 
 def test_arrays_are_answered_in_pandas_and_columns_can_be_named(fitted):
@@ -120,8 +150,12 @@ def test_a_file_is_answered_for_as_the_command_line_does(fitted):
     opened = open_model(fitted.file)
     X = open_table(fitted.tickets, TableSchema.from_json(opened.table)).read().X
     assert np.isnan(X).any()
-    found = TablePredictor(fitted.file, keep=["plan"])(fitted.tickets.assign(age=fitted.tickets["age"].astype(str)))
-    pd.testing.assert_frame_equal(found.drop(columns="plan"), TablePredictor(opened.model)(X), check_index_type=False)
+    found = TablePredictor(fitted.file, keep=["plan"])(
+        fitted.tickets.assign(age=fitted.tickets["age"].astype(str))
+    )
+    pd.testing.assert_frame_equal(
+        found.drop(columns="plan"), TablePredictor(opened.model)(X), check_index_type=False
+    )
     assert found["plan"].isna().tolist() == fitted.tickets["plan"].isna().tolist()
 
 
@@ -129,7 +163,9 @@ def test_a_file_is_read_once_in_a_process_and_only_its_path_is_pickled(fitted, m
     opened, path = [], fitted.file.with_name("again.labelsure")
     shutil.copy(fitted.file, path)
     real = batches.open_model
-    monkeypatch.setattr(batches, "open_model", lambda *args, **kwargs: opened.append(args) or real(*args, **kwargs))
+    monkeypatch.setattr(
+        batches, "open_model", lambda *args, **kwargs: opened.append(args) or real(*args, **kwargs)
+    )
     predictor = TablePredictor(path)
     pickled = pickle.dumps(predictor)
     assert len(pickled) < 2000
@@ -154,13 +190,18 @@ def test_few_models_are_kept(fitted, tmp_path):
 
 
 def test_ready_made_outputs_are_taken_by_the_names_of_labels(tmp_path):
-    outputs, Y = np.random.default_rng(0).random((40, 2)), np.random.default_rng(1).integers(0, 2, (40, 2))
+    outputs, Y = (
+        np.random.default_rng(0).random((40, 2)),
+        np.random.default_rng(1).integers(0, 2, (40, 2)),
+    )
     model = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
     save_model(model, tmp_path / "m.labelsure")
     table = pd.DataFrame(outputs[:5], columns=["sea", "city"])
     expected = TablePredictor(model)(outputs[:5])
     for one in (model, tmp_path / "m.labelsure"):
-        pd.testing.assert_frame_equal(TablePredictor(one)(table[["city", "sea"]].assign(id=1)), expected)
+        pd.testing.assert_frame_equal(
+            TablePredictor(one)(table[["city", "sea"]].assign(id=1)), expected
+        )
 
 
 def test_cores_are_those_asked_for_and_the_model_stays_as_it_is(fitted):
@@ -172,7 +213,10 @@ def test_cores_are_those_asked_for_and_the_model_stays_as_it_is(fitted):
 
 @pytest.mark.parametrize(
     ("rows", "said"),
-    [(slice(3, 4), "row 'row 3' cannot"), (slice(3, 7), "the 4 rows from 'row 3' to 'row 6' cannot")],
+    [
+        (slice(3, 4), "row 'row 3' cannot"),
+        (slice(3, 7), "the 4 rows from 'row 3' to 'row 6' cannot"),
+    ],
     ids=["one", "several"],
 )
 def test_a_table_that_fails_says_which_rows(fitted, rows, said):
@@ -185,7 +229,9 @@ def test_a_table_that_fails_says_which_rows(fitted, rows, said):
 
 def test_a_cell_that_is_not_as_the_schema_says_is_named(fitted):
     table = fitted.tickets.assign(age=["12"] * 4 + ["old"] + ["13"] * 35)
-    with pytest.raises(BatchError, match=r"rows from 0 to 39 .*row 5, column 'age': expected a number, got 'old'"):
+    with pytest.raises(
+        BatchError, match=r"rows from 0 to 39 .*row 5, column 'age': expected a number, got 'old'"
+    ):
         TablePredictor(fitted.file)(table)
     mixed = table.assign(plan=[1, "free"] * 20)
     with pytest.raises(BatchError, match="of several types"):
@@ -227,7 +273,10 @@ def test_models_without_labelsets_are_refused_at_once(fitted, tmp_path):
         TablePredictor(label_wise)
     with pytest.raises(TypeError, match="not: call fit first"):
         TablePredictor(clone(fitted.models["cross"]))
-    outputs, Y = np.random.default_rng(0).random((2, 20, 2)), np.random.default_rng(1).integers(0, 2, (20, 2))
+    outputs, Y = (
+        np.random.default_rng(0).random((2, 20, 2)),
+        np.random.default_rng(1).integers(0, 2, (20, 2)),
+    )
     folds = calibrate_outputs(outputs[0], Y, folds=np.arange(20) % 2)
     with pytest.raises(TypeError, match="outputs in folds"):
         TablePredictor(folds)
@@ -250,7 +299,9 @@ def test_a_schema_is_used_where_the_model_has_none(fitted, tmp_path, source):
 
 
 def test_a_schema_of_another_model_is_refused(fitted, tmp_path):
-    save_model(fitted.models["cross"], tmp_path / "m.labelsure", table=open_model(fitted.file).table)
+    save_model(
+        fitted.models["cross"], tmp_path / "m.labelsure", table=open_model(fitted.file).table
+    )
     with pytest.raises(ModelFileError, match="description of another table"):
         TablePredictor(tmp_path / "m.labelsure")
 

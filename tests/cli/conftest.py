@@ -36,7 +36,13 @@ def run(command, offline) -> Runner:
     """Run the installed command offline and return what it printed and its exit code."""
 
     def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([command, *words], env=offline | environment, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [command, *words],
+            env=offline | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     return run_command
 
@@ -55,7 +61,14 @@ def tickets(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tickets")
     write_csv(folder / "train.csv", make_tickets(120))
     write_csv(folder / "test.csv", make_tickets(50, seed=1))
-    words = ["fit", str(folder / "train.csv"), "--labels", ",".join(LABELS), "--model", str(folder / "m.labelsure")]
+    words = [
+        "fit",
+        str(folder / "train.csv"),
+        "--labels",
+        ",".join(LABELS),
+        "--model",
+        str(folder / "m.labelsure"),
+    ]
     assert main([*words, *FAST]) == 0
     return folder
 
@@ -80,16 +93,35 @@ def torn(tickets, tmp_path_factory) -> Torn:
 
     folder = tmp_path_factory.mktemp("torn")
     for name, n_rows, seed in (("train.csv", 120, 0), ("test.csv", 50, 1)):
-        only = np.random.default_rng(seed).choice(LABELS, n_rows)  # of labels that shut each other out
+        only = np.random.default_rng(seed).choice(
+            LABELS, n_rows
+        )  # of labels that shut each other out
         columns = make_tickets(n_rows, seed=seed)
-        sure = [name == "urgent" and float(age or 0) > 40 for name, age in zip(only, columns["age"], strict=True)]
-        columns["size"] = [f"9{size}" if on else size for size, on in zip(columns["size"], sure, strict=True)]
-        write_csv(folder / name, columns | {label: [str(int(one == label)) for one in only] for label in LABELS})
-    words = ["fit", str(folder / "train.csv"), "--labels", ",".join(LABELS), "--model", str(folder / "m.labelsure")]
+        sure = [
+            name == "urgent" and float(age or 0) > 40
+            for name, age in zip(only, columns["age"], strict=True)
+        ]
+        columns["size"] = [
+            f"9{size}" if on else size for size, on in zip(columns["size"], sure, strict=True)
+        ]
+        write_csv(
+            folder / name,
+            columns | {label: [str(int(one == label)) for one in only] for label in LABELS},
+        )
+    words = [
+        "fit",
+        str(folder / "train.csv"),
+        "--labels",
+        ",".join(LABELS),
+        "--model",
+        str(folder / "m.labelsure"),
+    ]
     assert main([*words, *FAST, "--measure", "posterior"]) == 0
     opened = open_model(folder / "m.labelsure")
     for fold in opened.model.calibrator_.folds:
-        fold.measure.labels_are_better_ = True  # as where training shows that the learner's own labels are better
+        fold.measure.labels_are_better_ = (
+            True  # as where training shows that the learner's own labels are better
+        )
     save_model(opened.model, folder / "m.labelsure", table=opened.table)
     batch = open_table(folder / "test.csv", TableSchema.from_json(opened.table), labels=True).read()
     return Torn(folder, opened.model, batch.X, batch.Y)

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 CONTEXT = multiprocessing.get_context("forkserver")
-# a server that has imported everything forks a process for each command: imports take longer than the commands do
+# a server that has imported everything forks a process for each command: imports take longer than
+# the commands do
 CONTEXT.set_forkserver_preload(
     ["labelsure.cli", "labelsure.cli._learners",
      "labelsure.conformal", "labelsure.datasets", "labelsure.model_file", "labelsure.predictions", "numba", "pandas",
@@ -50,15 +51,20 @@ def run_with_a_worker_killed(words, folder, reached):
 def _workers_of(number):
     """The processes that loky started for a process."""
     children = [
-        int(child) for task in Path(f"/proc/{number}/task").glob("*/children") for child in task.read_text().split()
+        int(child)
+        for task in Path(f"/proc/{number}/task").glob("*/children")
+        for child in task.read_text().split()
     ]
-    return [child for child in children if b"LokyProcess" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return [
+        child for child in children if b"LokyProcess" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
 
 
 def run_counted(words, folder, *, most_bytes=None):
     """Run a command to its end and return its code and how many operations on files of the folder there were.
 
-    With ``most_bytes`` no file may grow beyond that, as on a full disk; what it says is in said.txt.
+    With ``most_bytes`` no file may grow beyond that, as on a full disk; what it says is in
+    said.txt.
     """
     process, reader = _start(words, folder, 0, most_bytes)
     counted = reader.recv()
@@ -99,7 +105,9 @@ def _run(words, folder, number, most_bytes, writer):
     if most_bytes is not None:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))  # Python ignores SIGXFSZ
+        resource.setrlimit(
+            resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY)
+        )  # Python ignores SIGXFSZ
     code = main(words)
     writer.send(done)
     sys.stdout.flush()
@@ -110,4 +118,6 @@ def _is_inside(folder, event, about):
     """Whether an operation is on a file of the folder; trees are removed by names inside of an open folder."""
     if not isinstance(about[0], str):
         return False
-    return about[0].startswith(folder) or (event in ("os.remove", "os.rmdir") and not about[0].startswith("/"))
+    return about[0].startswith(folder) or (
+        event in ("os.remove", "os.rmdir") and not about[0].startswith("/")
+    )

@@ -17,10 +17,14 @@ def make_tickets(n_rows, *, seed=0):
     gaps = rng.random((n_rows, 2)) < 0.1
     columns = {
         "age": ["" if gap else str(value) for value, gap in zip(age, gaps[:, 0], strict=True)],
-        "plan": ["" if gap else value for value, gap in zip(plan.tolist(), gaps[:, 1], strict=True)],
+        "plan": [
+            "" if gap else value for value, gap in zip(plan.tolist(), gaps[:, 1], strict=True)
+        ],
         "size": [str(value) for value in size],
     }
-    return columns | {name: [str(int(on)) for on in scores[:, j] > 0] for j, name in enumerate(LABELS)}
+    return columns | {
+        name: [str(int(on)) for on in scores[:, j] > 0] for j, name in enumerate(LABELS)
+    }
 
 
 def write_csv(path, columns, delimiter=","):

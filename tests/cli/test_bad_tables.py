@@ -39,9 +39,12 @@ def change(name, **columns):
     def write(folder):
         found = make_tickets(120 if name == TRAIN else 50, seed=int(name == TEST))
         changed = {
-            column: cells(found[column]) if callable(cells) else cells for column, cells in (found | columns).items()
+            column: cells(found[column]) if callable(cells) else cells
+            for column, cells in (found | columns).items()
         }
-        write_csv(folder / name, {column: cells for column, cells in changed.items() if cells is not None})
+        write_csv(
+            folder / name, {column: cells for column, cells in changed.items() if cells is not None}
+        )
 
     return write
 
@@ -87,36 +90,44 @@ BAD = {
     "fit: a missing file": (nothing, ["fit", "no.csv", *FIT[2:]], 1, "no.csv does not exist"),
     "fit: a folder": (lambda folder: (folder / "d.csv").mkdir(), ["fit", "d.csv", *FIT[2:]], 1, "is a folder"),
     "fit: an unknown ending": (nothing, ["fit", "t.xlsx", *FIT[2:]], 1, "t.xlsx must end in .csv"),
-    "fit: an absent label": (nothing, [*FIT[:3], "bug,bills", *FIT[4:]], 1, "no column 'bills', which labels names"),
+    "fit: an absent label": (nothing, [*FIT[:3], "bug,bills", *FIT[4:]], 1, "no column 'bills',"
+                                                                            " which labels names"),
     "fit: no labels": (nothing, ["fit", TRAIN, *FIT[4:]], 1, "Name their columns with --labels"),
-    "fit: text among numbers": (change(TRAIN, age=cell(7, "old")), FIT, 1, "row 7, column 'age': expected a number"),
+    "fit: text among numbers": (change(TRAIN, age=cell(7, "old")), FIT, 1, "row 7, column 'age':"
+                                                                           " expected a number"),
     "fit: an infinite number": (change(TRAIN, size=cell(9, "1e999")), FIT, 1, "row 9, column 'size'"),
     "fit: names": (change(TRAIN, who=[f"p {i}" for i in range(120)]), FIT, 1, "120 different values"),
     "fit: one row": (text(TRAIN, "age,plan,size,bug,billing,urgent\n1,free,2,1,0,1\n"), FIT, 1, "1 row for 3 folds"),
     "fit: only a header": (text(TRAIN, "age,plan,size,bug,billing,urgent\n"), FIT, 1, "no rows"),
     "fit: an empty file": (text(TRAIN, ""), FIT, 1, "train.csv is empty"),
     "fit: labels with one value": (
-        change(TRAIN, **dict.fromkeys(LABELS, ["0"] * 120)), FIT, 1, "every label is the same in all rows"
+        change(TRAIN, **dict.fromkeys(LABELS, ["0"] * 120)), FIT, 1, "every label is the same in"
+                                                                     " all rows"
     ),
     "fit: no separator": (
         change(TRAIN, bug=["red; old"] * 120), [*FIT[:3], "bug", *FIT[4:]], 1, "--separator ';'"
     ),
-    "fit: a label that is 2": (change(TRAIN, bug=cell(5, "2")), FIT, 1, "row 5, column 'bug': a label must be 0 or 1"),
-    "fit: a missing label": (change(TRAIN, bug=cell(5, "")), FIT, 1, "row 5, column 'bug': a label must be 0 or 1"),
+    "fit: a label that is 2": (change(TRAIN, bug=cell(5, "2")), FIT, 1, "row 5, column 'bug': a"
+                                                                        " label must be 0 or 1"),
+    "fit: a missing label": (change(TRAIN, bug=cell(5, "")), FIT, 1, "row 5, column 'bug': a"
+                                                                     " label must be 0 or 1"),
     "fit: a row too short": (
         text(TRAIN, "age,bug,billing,urgent\n1,0,1,1\n2,1,0\n"), FIT, 1, "row 2: expected 4 cells"
     ),
-    "fit: a name twice": (text(TRAIN, "age,age,bug\n1,2,0\n"), FIT, 1, "two columns are called 'age'"),
+    "fit: a name twice": (text(TRAIN, "age,age,bug\n1,2,0\n"), FIT, 1, "two columns are called"
+                                                                       " 'age'"),
     "fit: a blank line first": (text(TRAIN, "\nage,bug\n1,0\n"), FIT, 1, "begins with a blank line"),
     "fit: labels of libsvm": (
-        text("t.libsvm", "1 1:2\n"), ["fit", "t.libsvm", *FIT[2:]], 1, "the numbers before the features"
+        text("t.libsvm", "1 1:2\n"), ["fit", "t.libsvm", *FIT[2:]], 1, "the numbers before the"
+                                                                       " features"
     ),
     "fit: another encoding": (
         lambda folder: (folder / TRAIN).write_bytes("plan,bug\ncafé,1\n".encode("latin-1")), FIT, 1, "not in UTF-8"
     ),
     "fit: UTF-16": (
         lambda folder: (folder / TRAIN).write_bytes("plan,bug\nx,1\n".encode("utf-16")),
-        FIT, 1, "train.csv: the file is in UTF-16. Save it in UTF-8, for example: iconv -f utf-16 -t utf-8",
+        FIT, 1, "train.csv: the file is in UTF-16. Save it in UTF-8, for example: iconv -f utf-16"
+                " -t utf-8",
     ),
     "fit: UTF-16 without a mark": (
         lambda folder: (folder / TRAIN).write_bytes("plan,bug\nx,1\n".encode("utf-16-le")),
@@ -127,13 +138,15 @@ BAD = {
         ["fit", "t.arff", *FIT[2:]], 1, "t.arff: the file is in UTF-16",
     ),
     "fit: a number too large": (
-        change(TRAIN, age=cell(7, "1e308")), FIT, 1, "row 7, column 'age': expected a finite number, up to 3.4e+38"
+        change(TRAIN, age=cell(7, "1e308")), FIT, 1, "row 7, column 'age': expected a finite"
+                                                     " number, up to 3.4e+38"
     ),
     "fit: a cell of 20 MB": (
         change(TRAIN, plan=cell(2, "x" * 20_000_000)), FIT, 1, "line 3: a row is longer than 1 MB"
     ),
     "fit: a link to itself": (link_to_itself, FIT, 1, "train.csv is a link that leads to no file"),
-    "fit: no such text column": (nothing, [*FIT, "--text", "title"], 1, "no column 'title', which text names"),
+    "fit: no such text column": (nothing, [*FIT, "--text", "title"], 1, "no column 'title', which"
+                                                                        " text names"),
     "fit: no such list of labels": (
         nothing, ["fit", TRAIN, "--labels-from", "no.txt", *FIT[4:]], 1, "no.txt cannot be read"
     ),
@@ -150,29 +163,36 @@ BAD = {
     "fit: a negative seed": (nothing, [*FIT, "--seed", "-1"], 2, "expected a whole number from 0"),
     "fit: a model without its ending": (nothing, [*FIT, "--model", "m.pkl"], 2, "ends in .labelsure"),
     "fit: nowhere to save": (nothing, [*FIT, "--model", "no/m.labelsure"], 2, "there is no folder"),
-    "fit: labels twice": (nothing, [*FIT, "--labels-from", "no.txt"], 2, "not allowed with argument"),
+    "fit: labels twice": (nothing, [*FIT, "--labels-from", "no.txt"], 2, "not allowed with"
+                                                                         " argument"),
     "fit: an empty name": (nothing, [*FIT, "--drop", "age,,size"], 2, "expected names of columns"),
     # the data of predict
     "predict: a number too large": (
-        change(TEST, age=cell(3, "1e300")), PREDICT, 1, "row 3, column 'age': expected a finite number, up to 3.4e+38"
+        change(TEST, age=cell(3, "1e300")), PREDICT, 1, "row 3, column 'age': expected a finite"
+                                                        " number, up to 3.4e+38"
     ),
     "predict: a link to itself": (
-        lambda folder: link_to_itself(folder, TEST), PREDICT, 1, "test.csv is a link that leads to no file"
+        lambda folder: link_to_itself(folder, TEST), PREDICT, 1, "test.csv is a link that leads"
+                                                                 " to no file"
     ),
-    "predict: a missing column": (change(TEST, plan=None), PREDICT, 1, "test.csv lacks the column 'plan'"),
+    "predict: a missing column": (change(TEST, plan=None), PREDICT, 1, "test.csv lacks the column"
+                                                                       " 'plan'"),
     "predict: text among numbers": (change(TEST, age=cell(3, "x")), PREDICT, 1, "row 3, column 'age'"),
     "predict: text among numbers half-way": (
         change(TEST, age=cell(33, "x")), [*PREDICT, "--batch", "10"], 1, "row 33, column 'age'"
     ),
-    "predict: no rows": (text(TEST, "age,plan,size\n"), PREDICT, 1, "test.csv has no rows to predict"),
+    "predict: no rows": (text(TEST, "age,plan,size\n"), PREDICT, 1, "test.csv has no rows to"
+                                                                    " predict"),
     "predict: no rows to print": (text(TEST, "age,plan,size\n"), PREDICT[:3], 1, "test.csv has no rows to predict"),
     "predict: an empty file": (text(TEST, ""), PREDICT, 1, "test.csv is empty"),
     "predict: a broken Parquet file": (
         text("t.parquet", "PAR1"), ["predict", MODEL, "t.parquet", "-o", OUT], 1, "not a whole Parquet file"
     ),
-    "predict: no such column to keep": (nothing, [*PREDICT, "--keep", "id"], 1, "lacks the column 'id'"),
+    "predict: no such column to keep": (nothing, [*PREDICT, "--keep", "id"], 1, "lacks the column"
+                                                                                " 'id'"),
     "predict: a kept column like ours": (
-        change(TEST, note=["x"] * 50), [*PREDICT, "--keep", "note"], 1, "has a column 'note' of its own"
+        change(TEST, note=["x"] * 50), [*PREDICT, "--keep", "note"], 1, "has a column 'note' of"
+                                                                        " its own"
     ),
     # its words
     "predict: 0 %": (nothing, [*PREDICT, "--confidence", "0"], 2, "between 0 and 100"),
@@ -184,7 +204,8 @@ BAD = {
     "predict: a folder to write": (
         lambda folder: (folder / "d.csv").mkdir(), [*PREDICT[:3], "-o", "d.csv"], 2, "expected a file to write"
     ),
-    "predict: the data as output": (nothing, [*PREDICT[:3], "-o", TEST], 1, "test.csv is what is read"),
+    "predict: the data as output": (nothing, [*PREDICT[:3], "-o", TEST], 1, "test.csv is what is"
+                                                                            " read"),
     # the model
     "predict: no model": (nothing, ["predict", "no.labelsure", *PREDICT[2:]], 1, "no.labelsure"),
     "predict: no model file": (text(MODEL, "not a model"), PREDICT, 1, MODEL),
@@ -193,7 +214,8 @@ BAD = {
     ),
     "predict: a model of a newer format": (save_by_a_later_version, PREDICT, 1, "99"),
     "predict: a model with another table": (save_with_another_table, PREDICT, 1, "the description of another table"),
-    "predict: a model without its table": (save_without_table, PREDICT, 1, "without a description of its table"),
+    "predict: a model without its table": (save_without_table, PREDICT, 1, "without a description"
+                                                                           " of its table"),
     # the others
     "evaluate: a missing label": (change(TEST, bug=None), ["evaluate", MODEL, TEST], 1, "lacks the column 'bug'"),
     "evaluate: the data as output": (nothing, ["evaluate", MODEL, TEST, "--json", TEST], 1, "test.csv is what is read"),
@@ -239,7 +261,9 @@ def test_the_installed_command_says_the_same(here, run):
     assert message in result.stderr
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nobody may forbid the superuser to write")
+@pytest.mark.skipif(
+    os.name == "nt" or os.geteuid() == 0, reason="nobody may forbid the superuser to write"
+)
 @pytest.mark.parametrize("words", [FIT, PREDICT])
 def test_an_output_that_may_not_be_written_is_refused_before_the_work(here, words, capsys):
     output = here / ("new.labelsure" if words is FIT else OUT)
@@ -278,8 +302,12 @@ sys.exit(main(sys.argv[2:]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise on Windows")
-@pytest.mark.parametrize(("name", "code", "ending"), [("SIGINT", 130, "parquet")])  # SIGKILL: test_killed_commands
-def test_an_interrupted_run_goes_on_where_it_stopped(here, offline, name, code, ending, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("name", "code", "ending"), [("SIGINT", 130, "parquet")]
+)  # SIGKILL: test_killed_commands
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    here, offline, name, code, ending, monkeypatch, capsys
+):
     from labelsure.cli._predict_parts import PartMaker
 
     out, whole = here / f"o.{ending}", here / f"whole.{ending}"
@@ -319,7 +347,9 @@ def flip_a_bit(content):
 
 @pytest.mark.parametrize("damage", [lambda _: b"", flip_a_bit], ids=["cut", "one bit"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_unfinished_parts_that_were_damaged_are_made_again(here, ending, damage, monkeypatch, capsys):
+def test_unfinished_parts_that_were_damaged_are_made_again(
+    here, ending, damage, monkeypatch, capsys
+):
     from labelsure.cli._predict_parts import PartMaker
 
     made, asked = PartMaker.__call__, []
@@ -391,7 +421,9 @@ def test_what_is_written_after_an_error_half_way_goes_on_too(here, monkeypatch, 
 
 def test_a_pipe_that_closes_ends_it_quietly(here, command, offline):
     words = f'"{command}" predict {MODEL} {TEST} --batch 5 | head -1'
-    result = subprocess.run(["bash", "-c", words], env=offline, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        ["bash", "-c", words], env=offline, capture_output=True, text=True, check=False
+    )
     assert result.stdout.startswith("row,labels,confidence")
     assert result.stderr == ""
 
@@ -400,6 +432,10 @@ def test_dev_full_is_an_error_and_no_traceback(here, command, offline):
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
     words = f'"{command}" predict {MODEL} {TEST} > /dev/full'
-    result = subprocess.run(["bash", "-c", words], env=offline, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        ["bash", "-c", words], env=offline, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 1
-    assert result.stderr.splitlines() == ["labelsure: error: output could not be written: No space left on device."]
+    assert result.stderr.splitlines() == [
+        "labelsure: error: output could not be written: No space left on device."
+    ]

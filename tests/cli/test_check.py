@@ -26,7 +26,10 @@ def tables(tmp_path):
 
 
 def check(folder, *words):
-    assert main(["check", str(folder / "doubtful.csv"), *WORDS, "-o", str(folder / "out.csv"), *words]) == 0
+    assert (
+        main(["check", str(folder / "doubtful.csv"), *WORDS, "-o", str(folder / "out.csv"), *words])
+        == 0
+    )
     return list(csv.DictReader((folder / "out.csv").open(encoding="utf-8")))
 
 
@@ -57,7 +60,15 @@ def test_check_with_trusted_rows_flags_rows_and_says_beforehand_what_it_takes(ta
 
 
 def test_too_few_trusted_rows_are_refused_before_anything_is_fitted(tables, capsys):
-    words = ["check", str(tables / "good.csv"), *WORDS, "-o", str(tables / "out.csv"), "--level", "0.01"]
+    words = [
+        "check",
+        str(tables / "good.csv"),
+        *WORDS,
+        "-o",
+        str(tables / "out.csv"),
+        "--level",
+        "0.01",
+    ]
     assert main([*words, "--trusted", str(tables / "doubtful.csv")]) == 1
     error = capsys.readouterr().err
     assert "60 trusted rows" in error and "Bring 198 or more" in error and error.count("\n") == 1

@@ -17,21 +17,31 @@ from labelsure.cli._arguments import (
 from labelsure.conformal import GUARANTEES as MERGED_BY
 
 
-@pytest.mark.parametrize(("text", "number"), [("-1", -1), ("-2", -2), ("1", 1), ("99999", os.cpu_count())])
+@pytest.mark.parametrize(
+    ("text", "number"), [("-1", -1), ("-2", -2), ("1", 1), ("99999", os.cpu_count())]
+)
 def test_jobs_reads_numbers_as_joblib_does_up_to_all_cores(text, number):
     assert jobs(text) == number
 
 
 @pytest.mark.parametrize(
     ("text", "level", "significance"),
-    [("80", "80", 0.2), ("95%", "95", 0.05), ("99.90", "99.9", 0.001), ("1e1", "10", 0.9), ("90.0", "90", 0.1)],
+    [
+        ("80", "80", 0.2),
+        ("95%", "95", 0.05),
+        ("99.90", "99.9", 0.001),
+        ("1e1", "10", 0.9),
+        ("90.0", "90", 0.1),
+    ],
 )
 def test_confidence_level_has_one_spelling_and_an_exact_significance(text, level, significance):
     assert confidence_level(text) == level
     assert significance_of(level) == significance
 
 
-@pytest.mark.parametrize(("read", "names"), [(learner_name, LEARNERS), (guarantee_name, GUARANTEES)])
+@pytest.mark.parametrize(
+    ("read", "names"), [(learner_name, LEARNERS), (guarantee_name, GUARANTEES)]
+)
 def test_names_are_known_or_all_of_them_listed(read, names):
     assert [read(name) for name in names] == list(names)
     with pytest.raises(ArgumentTypeError) as error:

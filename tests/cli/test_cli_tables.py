@@ -6,7 +6,12 @@ import pytest
 
 from labelsure.cli._paper_runs import ROWS
 from labelsure.metrics import size_histogram
-from labelsure.paper._tables import paper_tables, region_table, single_prediction_table, standard_deviations
+from labelsure.paper._tables import (
+    paper_tables,
+    region_table,
+    single_prediction_table,
+    standard_deviations,
+)
 
 
 def made_up_tables():
@@ -59,7 +64,27 @@ def test_region_table_shows_the_papers_bins_empty_regions_and_errors():
     text = region_table("scene", ours, standard_deviations([ours] * 2))
     first, second = text.split("\n\n")
     assert words(first, "empty") == ["-", "0.00", "0.00", "-", "0.00", "0.00", "-", "1.25", "0.00"]
-    assert words(first, "errors") == ["3.76", "3.76", "0.00", "9.28", "9.28", "0.00", "21.07", "21.07", "0.00"]
-    assert words(second, "5-8") == ["40.05", "40.05", "0.00", "4.01", "4.01", "0.00", "0.00", "0.00", "0.00"]
+    assert words(first, "errors") == [
+        "3.76",
+        "3.76",
+        "0.00",
+        "9.28",
+        "9.28",
+        "0.00",
+        "21.07",
+        "21.07",
+        "0.00",
+    ]
+    assert words(second, "5-8") == [
+        "40.05",
+        "40.05",
+        "0.00",
+        "4.01",
+        "4.01",
+        "0.00",
+        "0.00",
+        "0.00",
+        "0.00",
+    ]
     rows = [line.split()[0] for line in first.splitlines()[3:]]
     assert rows == ["empty", "1", "2", "3-4", "5-8", "9-16", "errors"]

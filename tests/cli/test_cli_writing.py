@@ -22,7 +22,9 @@ def test_write_whole_keeps_the_old_file_when_writing_fails(tmp_path, monkeypatch
     path = tmp_path / "out.json"
     path.write_text("old")
     monkeypatch.setattr(os, failing, fail)
-    with pytest.raises(CommandError, match=r"out\.json could not be written: No space left on device"):
+    with pytest.raises(
+        CommandError, match=r"out\.json could not be written: No space left on device"
+    ):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -17,7 +17,11 @@ from labelsure.cli import _reproduce, main
 
 def test_version_is_printed(run):
     result = run("--version")
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"labelsure {labelsure.__version__}\n", "")
+    assert (result.returncode, result.stdout, result.stderr) == (
+        0,
+        f"labelsure {labelsure.__version__}\n",
+        "",
+    )
 
 
 def test_help_names_the_command_and_its_options(run):
@@ -29,7 +33,9 @@ def test_help_names_the_command_and_its_options(run):
 
 def test_version_imports_nothing_heavy(command, offline):
     script = f"import sys; from labelsure.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass\n{_HEAVY}"
-    result = subprocess.run([sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True
+    )
     assert result.stdout.splitlines()[-1] == "[]"
 
 
@@ -64,10 +70,14 @@ def test_control_characters_in_names_reach_no_terminal(tmp_path, capsys):
         assert not {c for c in text if not c.isprintable()} - {"\n", "\r"}
 
 
-def test_rows_printed_on_a_terminal_hold_no_control_characters_and_in_a_pipe_they_do(tickets, monkeypatch):
+def test_rows_printed_on_a_terminal_hold_no_control_characters_and_in_a_pipe_they_do(
+    tickets, monkeypatch
+):
     header, *rows = (tickets / "test.csv").read_text(encoding="utf-8").splitlines()
     data = tickets / "evil.csv"
-    data.write_text("\n".join([f"{header},id", *(f"{row},{EVIL}" for row in rows)]), encoding="utf-8")
+    data.write_text(
+        "\n".join([f"{header},id", *(f"{row},{EVIL}" for row in rows)]), encoding="utf-8"
+    )
     words = ["predict", str(tickets / "m.labelsure"), str(data), "--keep", "id", "--jobs", "1"]
     for is_terminal in (True, False):
         screen = io.StringIO()
@@ -100,7 +110,9 @@ sys.modules["pyarrow"] = None
 print([main(words.split()) for words in {NEEDING_ARROW}])
 """
     words = [sys.executable, "-c", script]
-    result = subprocess.run(words, env=offline, cwd=tmp_path, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        words, env=offline, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert result.stdout == f"{[1] * len(NEEDING_ARROW)}\n"
     said = 'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[cli]"'
     assert result.stderr.splitlines() == [f"labelsure: error: {said}"] * len(NEEDING_ARROW)
@@ -116,15 +128,29 @@ def test_no_more_jobs_are_started_than_there_are_cores(tickets, tmp_path, monkey
         return fit(model.set_params(n_jobs=1), *arguments, **options)
 
     monkeypatch.setattr(CrossConformalClassifier, "fit", watched)
-    words = ["fit", str(tickets / "train.csv"), "--labels", "bug,billing,urgent", "--learner", "logistic"]
-    assert main([*words, "--folds", "3", "--jobs", "99999", "--model", str(tmp_path / "m.labelsure")]) == 0
+    words = [
+        "fit",
+        str(tickets / "train.csv"),
+        "--labels",
+        "bug,billing,urgent",
+        "--learner",
+        "logistic",
+    ]
+    assert (
+        main([*words, "--folds", "3", "--jobs", "99999", "--model", str(tmp_path / "m.labelsure")])
+        == 0
+    )
     assert asked == [os.cpu_count()]
 
 
 def test_warnings_are_notes_of_one_line(offline):
     warn = "_datasets.run = lambda options: warnings.warn('much\\nado')"
-    script = f"import warnings; from labelsure.cli import _datasets, main; {warn}; main(['datasets'])"
-    result = subprocess.run([sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True)
+    script = (
+        f"import warnings; from labelsure.cli import _datasets, main; {warn}; main(['datasets'])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=offline, capture_output=True, text=True, check=True
+    )
     assert result.stderr == "labelsure: note: much ado\n"
 
 
@@ -163,7 +189,9 @@ def test_a_data_set_out_of_reach_exits_with_1_and_a_line_saying_what_to_do(run, 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise on Windows")
 def test_ctrl_c_ends_quietly_with_130(command, offline):
     words = [command, "reproduce", "yeast", "--seeds", "100", "--jobs", "2"]
-    with subprocess.Popen(words, env=offline, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, env=offline, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert "Papadopoulos" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
@@ -180,7 +208,12 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(offline):
     os.close(reader)
     try:
         result = subprocess.run(
-            [sys.executable, "-c", script], env=offline, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-c", script],
+            env=offline,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     finally:
         os.close(writer)

@@ -46,7 +46,10 @@ def to_link(path):
 def test_folders_that_others_can_write_to_and_links_are_refused(output, change):
     folder = begin(output)
     change(folder)
-    with pytest.raises(CommandError, match="must be a folder that is yours"), kept_beside(output, "part"):
+    with (
+        pytest.raises(CommandError, match="must be a folder that is yours"),
+        kept_beside(output, "part"),
+    ):
         pass
     assert len(list(folder.rglob("output.pkl"))) == 1  # nothing was deleted
 
@@ -55,5 +58,8 @@ def test_folders_that_others_can_write_to_and_links_are_refused(output, change):
 def test_folders_of_another_user_are_refused(output, monkeypatch):
     folder = begin(output)
     monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
-    with pytest.raises(CommandError, match="must be a folder that is yours"), kept_beside(output, "part"):
+    with (
+        pytest.raises(CommandError, match="must be a folder that is yours"),
+        kept_beside(output, "part"),
+    ):
         pass

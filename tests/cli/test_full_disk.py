@@ -1,7 +1,7 @@
 """A disk that is full: one line that names the file, nothing half written, what is finished kept, and going on later.
 
-The disk is a real one of 300 kB where the tests may mount it. Where they may not, files must not grow beyond a limit,
-which the system enforces too; ``/dev/full`` is in test_bad_tables.
+The disk is a real one of 300 kB where the tests may mount it. Where they may not, files must not
+grow beyond a limit, which the system enforces too; ``/dev/full`` is in test_bad_tables.
 """
 
 import os
@@ -86,7 +86,9 @@ def test_fit_keeps_what_is_finished_and_goes_on(disk, fill, capsys, tmp_path):
     assert names(disk) == ["m.labelsure"]
 
 
-def test_fit_with_room_for_fits_but_not_for_the_model_keeps_the_fits(disk, fill, capsys, monkeypatch):
+def test_fit_with_room_for_fits_but_not_for_the_model_keeps_the_fits(
+    disk, fill, capsys, monkeypatch
+):
     from labelsure import model_file
 
     def save(*args, **kwargs):  # the disk fills up meanwhile
@@ -98,8 +100,11 @@ def test_fit_with_room_for_fits_but_not_for_the_model_keeps_the_fits(disk, fill,
     (disk / "m.labelsure").write_text("an older model")
     assert main([*FIT, str(disk / "m.labelsure")]) == 1
     errors = capsys.readouterr().err
-    assert errors.startswith(f"labelsure: error: {disk}/m.labelsure was not written: No space left on device.")
-    assert errors.endswith(" 12 finished fits are kept in .m.labelsure.parts: give the same command again to go on.\n"
+    assert errors.startswith(
+        f"labelsure: error: {disk}/m.labelsure was not written: No space left on device."
+    )
+    assert errors.endswith(" 12 finished fits are kept in .m.labelsure.parts: give the same"
+                           " command again to go on.\n"
                            .replace(".m", f"{disk}/.m"))  # fmt: skip
     assert (disk / "m.labelsure").read_text() == "an older model"
     assert names(disk) == [".m.labelsure.parts", "m.labelsure"]
@@ -119,7 +124,12 @@ def test_predict_keeps_finished_rows_and_goes_on(disk, fill, capsys, tmp_path):
     fill(8 * PAGE)
     assert main([*words, str(disk / "out.csv")]) == 1
     n_kept = len(list(disk.rglob("output.pkl")))
-    one_line(capsys, ".out.csv.parts", f"{5 * n_kept} finished rows are kept", "give the same command again to go on.")
+    one_line(
+        capsys,
+        ".out.csv.parts",
+        f"{5 * n_kept} finished rows are kept",
+        "give the same command again to go on.",
+    )
     assert 0 < n_kept < 10
     assert names(disk) == [".out.csv.parts"]
     fill(SIZE)
@@ -137,7 +147,9 @@ def test_models_and_reports_are_written_as_a_whole_or_not_at_all(disk, fill):
     (disk / "r.html").write_text("an older report")
     before = (disk / "m.labelsure").read_bytes()
     fill(0)
-    with pytest.raises(ModelFileError, match=r"m\.labelsure was not written: No space left on device\.$"):
+    with pytest.raises(
+        ModelFileError, match=r"m\.labelsure was not written: No space left on device\.$"
+    ):
         save_model(predictor, disk / "m.labelsure")
     with pytest.raises(OSError, match=r"No space left on device: .*r\.html"):
         write_report(disk / "r.html", predictor.predict_labelsets(outputs), Y)

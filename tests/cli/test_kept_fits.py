@@ -8,7 +8,9 @@ from labelsure.conformal._memory import run_kept
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, MemoryError])
-def test_an_error_that_nobody_expected_leaves_finished_fits_but_no_empty_folder(error, tmp_path, capsys):
+def test_an_error_that_nobody_expected_leaves_finished_fits_but_no_empty_folder(
+    error, tmp_path, capsys
+):
     output = tmp_path / "m.labelsure"
     with pytest.raises(error), keep_fits(output, "logistic"):
         raise error

@@ -14,16 +14,30 @@ from labelsure import batches
 from labelsure._files import unseal
 from labelsure.cli import main
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise on Windows")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="processes are killed otherwise on Windows"
+)
 
 OLD = "an older file"
-QUICK = ["--learner", "logistic", "--measure", "log-loss", "--jobs", "1", "--labels", ",".join(LABELS)]
+QUICK = [
+    "--learner",
+    "logistic",
+    "--measure",
+    "log-loss",
+    "--jobs",
+    "1",
+    "--labels",
+    ",".join(LABELS),
+]
 COMMANDS = {
     "fit": (["fit", "train.csv", *QUICK, "--folds", "30", "--model", "out.labelsure"], "out.labelsure"),
     "predict": (["predict", "m.labelsure", "test.csv", "--batch", "5", "--jobs", "1", "-o", "out.csv"], "out.csv"),
 }  # fmt: skip
 N_KILLS, USUAL = 20, (3, 10, 17)
-KILLS = [number if number in USUAL else pytest.param(number, marks=pytest.mark.validity) for number in range(N_KILLS)]
+KILLS = [
+    number if number in USUAL else pytest.param(number, marks=pytest.mark.validity)
+    for number in range(N_KILLS)
+]
 
 
 @pytest.fixture
@@ -106,13 +120,17 @@ def test_killed_at_an_operation_on_a_file_it_goes_on(here, undisturbed, name, ki
 def test_killed_from_outside_in_the_middle_it_goes_on(here, undisturbed, name, capsys):
     whole, _ = undisturbed[name]
     n_finished = random.Random(name).randint(2, 6)
-    assert run_killed_when(COMMANDS[name][0], here, lambda: progress(here, name) >= n_finished) == -9
+    assert (
+        run_killed_when(COMMANDS[name][0], here, lambda: progress(here, name) >= n_finished) == -9
+    )
     assert progress(here, name) >= n_finished
     check_disk(here, name, whole)
     check_going_on(here, name, whole, capsys)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="a process's workers are found in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="a process's workers are found in /proc"
+)
 def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here, capsys):
     words = ["fit", "train.csv", "--labels", ",".join(LABELS), "--learner", "random-forest", "--measure", "log-loss",
              "--folds", "8", "--model", "out.labelsure", "--jobs"]  # fmt: skip
@@ -120,8 +138,10 @@ def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here
     said, n_finished = (here / "said.txt").read_text().splitlines(), progress(here, "fit")
     assert code == 1
     assert [line for line in said if "error" in line] == [
-        "labelsure: error: a process that fitted models was killed, by somebody or because memory ran out; --jobs 1"
-        f" takes the least. {n_finished} finished fits are kept in {here}/.out.labelsure.parts: give the same command"
+        "labelsure: error: a process that fitted models was killed, by somebody or because memory"
+        " ran out; --jobs 1"
+        f" takes the least. {n_finished} finished fits are kept in {here}/.out.labelsure.parts:"
+        f" give the same command"
         " again to go on."
     ]
     assert not any("Traceback" in line for line in said)
@@ -132,7 +152,9 @@ def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here
     assert not list(here.glob(".*"))
 
 
-def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(here, capsys, monkeypatch, undisturbed):
+def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(
+    here, capsys, monkeypatch, undisturbed
+):
     answer, calls = batches.answer_batch, iter(range(100))
 
     def fail_at_seventh(model, X):
@@ -143,8 +165,13 @@ def test_a_batch_that_cannot_be_predicted_is_named_and_rows_before_it_are_kept(h
     monkeypatch.setattr(batches, "answer_batch", fail_at_seventh)
     assert main(COMMANDS["predict"][0]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("labelsure: error: rows 31 to 35 cannot be predicted: MemoryError: no room for 5 rows")
-    assert line.endswith(f" 30 finished rows are kept in {here}/.out.csv.parts: give the same command again to go on.")
+    assert line.startswith(
+        "labelsure: error: rows 31 to 35 cannot be predicted: MemoryError: no room for 5 rows"
+    )
+    assert line.endswith(
+        f" 30 finished rows are kept in {here}/.out.csv.parts: give the same command again to go"
+        f" on."
+    )
     assert progress(here, "predict") == 6
     assert (here / "out.csv").read_text() == OLD
     check_going_on(here, "predict", undisturbed["predict"][0], capsys)
@@ -157,7 +184,9 @@ def test_fits_that_others_could_have_put_there_are_not_read(here, capsys):
     (parts / "output.pkl").write_text("of somebody else")
     assert main(COMMANDS["fit"][0]) == 1
     assert capsys.readouterr().err == (
-        f"labelsure: error: {parts} must be a folder that is yours, and that nobody else can write to: what is kept"
-        " there is trusted, and could run any code. Delete it, `chmod go-w` it, or name another one.\n"
+        f"labelsure: error: {parts} must be a folder that is yours, and that nobody else can"
+        f" write to: what is kept"
+        " there is trusted, and could run any code. Delete it, `chmod go-w` it, or name another"
+        " one.\n"
     )
     assert (parts / "output.pkl").read_text() == "of somebody else"

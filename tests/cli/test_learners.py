@@ -35,4 +35,6 @@ def test_learners_scale_features_as_the_paper_did():
     Y = (X[:, [0, 2]] > 0.5).astype(int)
     scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     expected = outputs_of(fit_base(MLkNNClassifier(), scaled, Y), scaled, 2)
-    assert np.array_equal(outputs_of(fit_base(make_table_learner("ml-knn", schema_of(X)), X, Y), X, 2), expected)
+    assert np.array_equal(
+        outputs_of(fit_base(make_table_learner("ml-knn", schema_of(X)), X, Y), X, 2), expected
+    )

@@ -22,7 +22,9 @@ def steps_of(text):
         if block["language"] != "sh" or block["reason"] is not None:
             continue
         lines = block["body"].replace("\\\n", " ").splitlines()
-        commands = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("labelsure ")]
+        commands = [
+            shlex.split(line, comments=True)[1:] for line in lines if line.startswith("labelsure ")
+        ]
         steps += [(words, None) for words in commands if words[0] in COMMANDS]
         following = blocks[i + 1] if i + 1 < len(blocks) else None
         shown = following is not None and following["language"] == "text"
@@ -31,12 +33,20 @@ def steps_of(text):
     return steps
 
 
-WAYS = {page: steps for page, path in PAGES.items() if (steps := steps_of(path.read_text(encoding="utf-8")))}
+WAYS = {
+    page: steps
+    for page, path in PAGES.items()
+    if (steps := steps_of(path.read_text(encoding="utf-8")))
+}
 WAYS = {page: steps for page, steps in WAYS.items() if any(words[0] == "fit" for words, _ in steps)}
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[] if page == "README.md" else [pytest.mark.validity]) for page in WAYS]
+    "page",
+    [
+        pytest.param(page, marks=[] if page == "README.md" else [pytest.mark.validity])
+        for page in WAYS
+    ],
 )
 def test_the_commands_of_a_page_work_in_an_empty_folder(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -47,7 +57,9 @@ def test_the_commands_of_a_page_work_in_an_empty_folder(page, tmp_path, monkeypa
             part = printed[: len(shown)] if words[0] == "explain" else printed
             (found, numbers), (expected, expected_numbers) = map(words_and_numbers, (part, shown))
             assert found[: len(expected)] == expected, printed
-            assert numbers[: len(expected_numbers)] == pytest.approx(expected_numbers, rel=0.1, abs=0.03), printed
+            assert numbers[: len(expected_numbers)] == pytest.approx(
+                expected_numbers, rel=0.1, abs=0.03
+            ), printed
     outputs = [words[words.index("-o") + 1] for words, _ in WAYS[page] if "-o" in words]
     assert all(Path(output).stat().st_size for output in outputs)
 

@@ -5,7 +5,13 @@ import importlib.util
 import numpy as np
 import pytest
 
-from labelsure import BPMLLClassifier, CrossConformalClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
+from labelsure import (
+    BPMLLClassifier,
+    CrossConformalClassifier,
+    MLkNNClassifier,
+    MLNBClassifier,
+    MLRBFClassifier,
+)
 from labelsure._errors import CommandError
 from labelsure.cli import _paper_runs, _reproduce
 from labelsure.cli._paper_runs import ROWS, load_paper_dataset, make_learner
@@ -14,10 +20,14 @@ from labelsure.paper._tables import DATASETS, paper_tables
 
 
 def test_rows_are_the_papers_and_one_more():
-    assert [row for row in ROWS if row != "BP-MLL shuffled"] == list(paper_tables()["single_predictions"]["scene"])
+    assert [row for row in ROWS if row != "BP-MLL shuffled"] == list(
+        paper_tables()["single_predictions"]["scene"]
+    )
 
 
-@pytest.mark.parametrize(("row", "penalty"), [("ML-RBF CCP lambda=0", 0.0), ("ML-RBF CCP lambda=1", 1.0)])
+@pytest.mark.parametrize(
+    ("row", "penalty"), [("ML-RBF CCP lambda=0", 0.0), ("ML-RBF CCP lambda=1", 1.0)]
+)
 def test_conformal_rows_have_the_papers_settings(row, penalty):
     model = make_learner(row, n_folds=12, seed=3)
     assert isinstance(model, CrossConformalClassifier)
@@ -44,10 +54,15 @@ def test_other_rows_have_default_settings(row, expected):
 
 def test_folds_are_the_papers():
     assert tuple(DATASETS) == _reproduce.DATASETS
-    assert {name: dataset.n_folds for name, dataset in DATASETS.items()} == {"scene": 12, "yeast": 15}
+    assert {name: dataset.n_folds for name, dataset in DATASETS.items()} == {
+        "scene": 12,
+        "yeast": 15,
+    }
 
 
-@pytest.mark.skipif(importlib.util.find_spec("river") is None, reason="yeast comes from the package river")
+@pytest.mark.skipif(
+    importlib.util.find_spec("river") is None, reason="yeast comes from the package river"
+)
 def test_features_are_scaled_on_the_training_file(monkeypatch):
     monkeypatch.delenv("LABELSURE_DATA", raising=False)
     data = load_paper_dataset("yeast")
@@ -60,7 +75,15 @@ def test_features_are_scaled_on_the_training_file(monkeypatch):
 
 @pytest.mark.parametrize("n_train", [0, 1, 2])
 def test_another_split_is_refused(monkeypatch, n_train):
-    data = Dataset("scene", [[0.0], [1.0]], [[1, 0], [0, 1]], ["f"], ["a", "b"], n_train, source="here/scene.arff")
+    data = Dataset(
+        "scene",
+        [[0.0], [1.0]],
+        [[1, 0], [0, 1]],
+        ["f"],
+        ["a", "b"],
+        n_train,
+        source="here/scene.arff",
+    )
     monkeypatch.setattr(_paper_runs, "load_dataset", lambda _: data)
     with pytest.raises(CommandError, match=r"1211 training and 1196 test .* here/scene\.arff"):
         load_paper_dataset("scene")

@@ -1,7 +1,7 @@
 """Do we get what the paper got? Quickly on yeast with one seed; on both data sets over ten seeds in `make validity`.
 
-``reference_bands.json`` holds mean and standard deviation over seeds of runs that were made independently of this
-package. Seeds are fixed, so these tests do not fail by chance.
+``reference_bands.json`` holds mean and standard deviation over seeds of runs that were made
+independently of this package. Seeds are fixed, so these tests do not fail by chance.
 """
 
 import importlib.util
@@ -47,7 +47,8 @@ def outside_bands(tables, name, *, n_deviations, slack):
 
 def compared_with_paper(tables, name):
     """Yield (what, ours, the paper's, tolerance) for every figure of the paper."""
-    # by row: for Hamming loss, and for the other measures; ML-kNN is held to the four decimals the paper prints
+    # by row: for Hamming loss, and for the other measures; ML-kNN is held to the four decimals the
+    # paper prints
     tolerances = {"BP-MLL": (0.02, 0.02), "ML-NB": (0.03, 0.06), "ML-kNN": (0.00005, 0.00005)}
     for row, figures in paper_tables()["single_predictions"][name].items():
         for i, (measure, paper) in enumerate(zip(MEASURES, figures, strict=True)):
@@ -72,7 +73,10 @@ def check_layout(written):
     paper = paper_tables()
     assert written["columns_of_single_predictions"] == paper["columns_of_single_predictions"]
     assert set(written["single_predictions"]) == {"yeast"} == set(written["regions"])
-    assert set(written["single_predictions"]["yeast"]) == {*paper["single_predictions"]["yeast"], "BP-MLL shuffled"}
+    assert set(written["single_predictions"]["yeast"]) == {
+        *paper["single_predictions"]["yeast"],
+        "BP-MLL shuffled",
+    }
     for penalty, levels in paper["regions"]["yeast"].items():
         for level, figures in levels.items():
             assert set(figures) < set(written["regions"]["yeast"][penalty][level])
@@ -87,10 +91,13 @@ def check_printed(written, printed):
     lines = printed.splitlines()
     for row, figures in written["single_predictions"]["yeast"].items():
         (line,) = (line for line in lines if line.startswith(f"{row}  "))
-        assert line.removeprefix(row).split()[1::3] == [f"{value:.4f}".removeprefix("0") for value in figures]
+        assert line.removeprefix(row).split()[1::3] == [
+            f"{value:.4f}".removeprefix("0") for value in figures
+        ]
     errors = [line.split()[2::3] for line in lines if line.startswith("errors")]
     assert errors == [
-        [f"{figures['errors']:.2f}" for figures in levels.values()] for levels in written["regions"]["yeast"].values()
+        [f"{figures['errors']:.2f}" for figures in levels.values()]
+        for levels in written["regions"]["yeast"].values()
     ]
 
 
@@ -103,12 +110,17 @@ def test_one_seed_of_yeast_gives_what_the_paper_got(run, tmp_path):
     written = json.loads((tmp_path / "out.json").read_text())
     check_layout(written)
     check_printed(written, result.stdout)
-    # 8 seeds made the bands: 5 of their standard deviations and one test object leave out no honest run
-    assert outside_bands(written, "yeast", n_deviations=5, slack=100 / DATASETS["yeast"].n_test) == []
+    # 8 seeds made the bands: 5 of their standard deviations and one test object leave out no honest
+    # run
+    assert (
+        outside_bands(written, "yeast", n_deviations=5, slack=100 / DATASETS["yeast"].n_test) == []
+    )
     assert far_from_paper(written, "yeast") == []
     for levels in written["regions"]["yeast"].values():
         for figures in levels.values():  # empty regions included, sizes add up to all objects
-            assert sum(value for key, value in figures.items() if key != "errors") == pytest.approx(100)
+            assert sum(value for key, value in figures.items() if key != "errors") == pytest.approx(
+                100
+            )
 
 
 @pytest.mark.validity
@@ -118,7 +130,10 @@ def test_means_over_ten_seeds_reproduce_the_paper(name, load_mulan):
     tables = means(measure_tables([load_paper_dataset(name)], n_seeds=N_SEEDS, n_jobs=-1))
     assert outside_bands(tables, name, n_deviations=3, slack=0) == []
     assert far_from_paper(tables, name) == []
-    # in file order BP-MLL predicts scene's last class, a subset accuracy of 0.163; not so when shuffled
-    file_order, shuffled = (tables["single_predictions"][name][row] for row in ("BP-MLL", "BP-MLL shuffled"))
+    # in file order BP-MLL predicts scene's last class, a subset accuracy of 0.163; not so when
+    # shuffled
+    file_order, shuffled = (
+        tables["single_predictions"][name][row] for row in ("BP-MLL", "BP-MLL shuffled")
+    )
     assert shuffled[0] < file_order[0]
     assert shuffled[1] > file_order[1] + (0.15 if name == "scene" else 0.02)

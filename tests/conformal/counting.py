@@ -21,7 +21,9 @@ class Counting(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.clip((0.7 * np.asarray(X)[:, : len(self.mean_)] + 0.3 * self.mean_) ** self.power, 0, 1)
+        return np.clip(
+            (0.7 * np.asarray(X)[:, : len(self.mean_)] + 0.3 * self.mean_) ** self.power, 0, 1
+        )
 
 
 def make_data(n_examples=60, n_labels=3, seed=0):

@@ -53,7 +53,10 @@ def refuses(*parts):
         (lambda Y: Y * 0.5, ("y must hold only 0 and 1", "got 0.5")),
         (lambda Y: np.where(Y, "yes", "no"), ("y must hold only 0 and 1", "'no'")),
         (lambda Y: Y[:, 0], ("y must be a label matrix of shape (n_objects, n_labels)", "(24,)")),
-        (lambda Y: [["beach"], ["beach", "urban"]] * (len(Y) // 2), ("y must be a", "MultiLabelBinarizer")),
+        (
+            lambda Y: [["beach"], ["beach", "urban"]] * (len(Y) // 2),
+            ("y must be a", "MultiLabelBinarizer"),
+        ),
         (lambda _: None, ("y is required", "None")),
         (lambda Y: Y[:, :0], ("y must have at least one label", "(24, 0)")),
         (lambda Y: Y[:23], ("X and y must have the same number of rows", "24 and 23")),
@@ -82,7 +85,9 @@ def test_objects_without_rows_or_columns_are_refused(kind, data):
     model = small(kind).fit(X, Y)
     with refuses("X must have at least one row, got shape (0, 4)"):
         model.predict_labelsets(X[:0])
-    with refuses("X must have 4 columns, one per feature, got an array of shape (4,)", "X.reshape(1, -1)"):
+    with refuses(
+        "X must have 4 columns, one per feature, got an array of shape (4,)", "X.reshape(1, -1)"
+    ):
         model.predict(X[0])
 
 
@@ -90,9 +95,15 @@ def test_objects_without_rows_or_columns_are_refused(kind, data):
 @pytest.mark.parametrize(
     ("estimator", "parts"),
     [
-        (MLkNNClassifier, ("got the class MLkNNClassifier. Pass an instance of it: MLkNNClassifier()",)),
+        (
+            MLkNNClassifier,
+            ("got the class MLkNNClassifier. Pass an instance of it: MLkNNClassifier()",),
+        ),
         (LinearRegression(), ("got LinearRegression()", "regressor")),
-        (make_pipeline(StandardScaler(), RandomForestRegressor()), ("RandomForestRegressor()", "regressor")),
+        (
+            make_pipeline(StandardScaler(), RandomForestRegressor()),
+            ("RandomForestRegressor()", "regressor"),
+        ),
         (IsolationForest(), ("got IsolationForest()", "outlier_detector")),
         (KMeans(2), ("got KMeans(n_clusters=2)", "clusterer")),
         ("forest", ("got 'forest'",)),
@@ -111,7 +122,11 @@ def test_estimator_that_is_no_classifier_is_refused(kind, estimator, parts, data
 def test_estimator_for_one_label_is_told_what_to_do(kind, data):
     X, Y = data
     for estimator in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
-        with refuses("estimator could not be fitted on 3 labels", "y should be a 1d array", "OneVsRestClassifier("):
+        with refuses(
+            "estimator could not be fitted on 3 labels",
+            "y should be a 1d array",
+            "OneVsRestClassifier(",
+        ):
             small(kind, estimator).fit(X, Y)
     small(kind, LogisticRegression()).fit(X, Y[:, :1])
     with refuses("must have predict_proba or decision_function", "Pipeline has neither"):
@@ -130,18 +145,36 @@ def test_estimator_for_one_label_is_told_what_to_do(kind, data):
         ("5", ("cv must be a whole number of folds, a splitter", "got '5'")),
         (2.5, ("cv must be a whole number of folds, a splitter", "got 2.5")),
         (25, ("cv=25 folds need at least 25 examples, got n_samples=24", "Lower cv")),
-        (ShuffleSplit(3, random_state=0), ("cv must let every example calibrate at most once", "ShuffleSplit")),
-        (RepeatedKFold(n_splits=2), ("cv must let every example calibrate at most once", "is in 10 test parts")),
+        (
+            ShuffleSplit(3, random_state=0),
+            ("cv must let every example calibrate at most once", "ShuffleSplit"),
+        ),
+        (
+            RepeatedKFold(n_splits=2),
+            ("cv must let every example calibrate at most once", "is in 10 test parts"),
+        ),
         ([([0, 1, 2], [2, 3])], ("cv must not let an example calibrate a model that it trained",)),
-        ([([0, 1], [2, 3]), ([0, 1], [3, 4])], ("cv must let every example calibrate at most once", "example 3")),
+        (
+            [([0, 1], [2, 3]), ([0, 1], [3, 4])],
+            ("cv must let every example calibrate at most once", "example 3"),
+        ),
         ([([0, 1], [2, 2])], ("cv must let every example calibrate at most once", "example 2")),
         ([], ("cv must give at least one fold",)),
-        ([([0, 1], [])], ("cv must give every fold at least one training and one calibration example",)),
-        ([([], [0, 1])], ("cv must give every fold at least one training and one calibration example",)),
+        (
+            [([0, 1], [])],
+            ("cv must give every fold at least one training and one calibration example",),
+        ),
+        (
+            [([], [0, 1])],
+            ("cv must give every fold at least one training and one calibration example",),
+        ),
         ([([0, 1], [24])], ("cv must give whole row numbers from 0 to 23", "24")),
         ([([0, 23], [-1])], ("cv must give whole row numbers from 0 to 23", "-1")),
         ([([0.0, 1.0], [2.0])], ("cv must give whole row numbers", "0.")),
-        ([(np.arange(24) < 12, np.arange(24) >= 12)], ("cv must give whole row numbers", "numpy.flatnonzero")),
+        (
+            [(np.arange(24) < 12, np.arange(24) >= 12)],
+            ("cv must give whole row numbers", "numpy.flatnonzero"),
+        ),
         ([3, 4], ("cv must give pairs of row numbers", "got 3")),
         ([(1, 2, 3)], ("cv must give pairs of row numbers", "got (1, 2, 3)")),
         (StratifiedKFold(2), ("multilabel-indicator",)),
@@ -184,7 +217,9 @@ def test_calibration_size_that_leaves_nothing_is_refused(size, parts, data):
 
 def test_prefit_that_cannot_be_used_is_refused(data):
     X, Y = data
-    with refuses("estimator must be a classifier", "fitted already because of prefit=True", "got None"):
+    with refuses(
+        "estimator must be a classifier", "fitted already because of prefit=True", "got None"
+    ):
         InductiveConformalClassifier(prefit=True).fit(X, Y)
     with refuses("estimator must be a classifier", "got the class MLkNNClassifier"):
         InductiveConformalClassifier(MLkNNClassifier, prefit=True).fit(X, Y)
@@ -192,7 +227,11 @@ def test_prefit_that_cannot_be_used_is_refused(data):
         InductiveConformalClassifier(MLkNNClassifier(), prefit=True).fit(X, Y)
     with pytest.raises(NotFittedError, match="MLkNNClassifier"):
         InductiveConformalClassifier(FrozenEstimator(MLkNNClassifier()), prefit=True).fit(X, Y)
-    with refuses("predict_proba of MLkNNClassifier must give one output per object and label", "(24, 3)", "(24, 2)"):
+    with refuses(
+        "predict_proba of MLkNNClassifier must give one output per object and label",
+        "(24, 3)",
+        "(24, 2)",
+    ):
         InductiveConformalClassifier(MLkNNClassifier().fit(X, Y[:, :2]), prefit=True).fit(X, Y)
 
 
@@ -201,14 +240,23 @@ def test_training_labels_go_with_prefit_and_with_measures_that_need_them(data):
     fitted = MLkNNClassifier(3).fit(X[:10], Y[:10])
     with refuses("training_labels goes with prefit=True"):
         InductiveConformalClassifier(BASE).fit(X, Y, training_labels=Y)
-    penalised = InductiveConformalClassifier(fitted, measure=PowerMeasure(pair_penalty=1.0), prefit=True)
-    with refuses("PowerMeasure(pair_penalty=1.0) needs the labelsets that the model was trained on", "training_labels"):
+    penalised = InductiveConformalClassifier(
+        fitted, measure=PowerMeasure(pair_penalty=1.0), prefit=True
+    )
+    with refuses(
+        "PowerMeasure(pair_penalty=1.0) needs the labelsets that the model was trained on",
+        "training_labels",
+    ):
         penalised.fit(X[10:], Y[10:])
     with refuses("training_labels must have 3 columns, one per label, got 2"):
         penalised.fit(X[10:], Y[10:], training_labels=Y[:10, :2])
     with refuses("training_labels must hold only 0 and 1, got 2"):
         penalised.fit(X[10:], Y[10:], training_labels=Y[:10] + 1)
     penalised.fit(X[10:], Y[10:], training_labels=Y[:10])
-    forest = InductiveConformalClassifier(fitted, measure=ForestMeasure(LogLossMeasure(), n_estimators=1), prefit=True)
-    with refuses("ForestMeasure", "needs the objects themselves"):  # that the model was trained on: nobody knows them
+    forest = InductiveConformalClassifier(
+        fitted, measure=ForestMeasure(LogLossMeasure(), n_estimators=1), prefit=True
+    )
+    with refuses(
+        "ForestMeasure", "needs the objects themselves"
+    ):  # that the model was trained on: nobody knows them
         forest.fit(X[10:], Y[10:], training_labels=Y[:10])

@@ -40,7 +40,9 @@ print(len(compiled.buffer))
 
 def run(program, cache):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.splitlines()
 
 

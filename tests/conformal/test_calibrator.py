@@ -27,15 +27,21 @@ def by_hand(measure, choices, model):
     rows = model.fold_indices_
     splits = [Split(np.setdiff1d(np.arange(60), fold), fold) for fold in rows]
     *seeds, draw_seed = model.seeds_
-    fitted = fit_models(Counting(), X[:60], Y[:60], splits, seeds=seeds, needs=[measure.needs], n_jobs=None)
+    fitted = fit_models(
+        Counting(), X[:60], Y[:60], splits, seeds=seeds, needs=[measure.needs], n_jobs=None
+    )
     folds = gather_examples(X[:60], Y[:60], splits, fitted, measure)
     calibrated = tuple(calibrate(measure, folds, seeds=seeds))
     calibrator = Calibrator(calibrated, choices, draw_seed, complementary=True)
     return calibrator, [fold.model for fold in fitted]
 
 
-@pytest.mark.parametrize("measure", [PowerMeasure(), LogLossMeasure() + UnseenPenalty(), MahalanobisMeasure()], ids=str)
-@pytest.mark.parametrize("options", [{}, {"smoothed": True}, {"guarantee": "exact"}, {"empty": "allow"}], ids=str)
+@pytest.mark.parametrize(
+    "measure", [PowerMeasure(), LogLossMeasure() + UnseenPenalty(), MahalanobisMeasure()], ids=str
+)
+@pytest.mark.parametrize(
+    "options", [{}, {"smoothed": True}, {"guarantee": "exact"}, {"empty": "allow"}], ids=str
+)
 def test_the_two_stages_by_hand_give_the_cross_conformal_classifier(measure, options):
     model = CrossConformalClassifier(Counting(), measure=measure, cv=4, random_state=0, **options)
     expected = model.fit(X[:60], Y[:60]).predict_labelsets(X[60:])
@@ -72,10 +78,16 @@ FITTED = {
     "exact": CrossConformalClassifier(Counting(), cv=4, guarantee="exact", random_state=0),
     "categories": CrossConformalClassifier(Counting(), cv=4, mondrian=0, random_state=0),
     "inductive": InductiveConformalClassifier(Counting(), empty="allow", random_state=0),
-    "weighted": InductiveConformalClassifier(Counting(), weight=lambda X: 1 + X[:, 0], random_state=0),
+    "weighted": InductiveConformalClassifier(
+        Counting(), weight=lambda X: 1 + X[:, 0], random_state=0
+    ),
     "full": FullConformalClassifier(Counting(), smoothed=True, random_state=0),
-    "label-wise": LabelWiseConformalClassifier(Counting(), smoothed=True, conditional=True, random_state=0),
-    "label-wise cross": LabelWiseConformalClassifier(Counting(), cv=4, smoothed=True, random_state=0),
+    "label-wise": LabelWiseConformalClassifier(
+        Counting(), smoothed=True, conditional=True, random_state=0
+    ),
+    "label-wise cross": LabelWiseConformalClassifier(
+        Counting(), cv=4, smoothed=True, random_state=0
+    ),
 }
 
 
@@ -95,7 +107,10 @@ def test_predictions_read_what_fit_learned_and_no_parameter(name):
 
     expected = answers()
     parameters = model.get_params(deep=False)
-    other = {name: not value if isinstance(value, bool) else RUBBISH[name] for name, value in parameters.items()}
+    other = {
+        name: not value if isinstance(value, bool) else RUBBISH[name]
+        for name, value in parameters.items()
+    }
     for parameter, value in parameters.items():
         model.set_params(**{parameter: other[parameter]})
         for found, wanted in zip(answers(), expected, strict=True):

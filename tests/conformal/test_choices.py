@@ -61,13 +61,25 @@ MONDRIAN = [
     ({"mondrian": dict}, "mondrian must be .*got <class 'dict'>"),
     ({"mondrian": len}, "one category per object, 60 in all, got an array of shape ()"),
     ({"mondrian": cut_up}, "one category per object, 60 in all, got an array of shape (30,)"),
-    ({"mondrian": ByObject(lambda X: X)}, "one category per object, 60 in all, got an array of shape (60, 4)"),
-    ({"mondrian": 0, "measure": MahalanobisMeasure()}, "mondrian by one label .*without a square root.*Mahalanobis"),
+    (
+        {"mondrian": ByObject(lambda X: X)},
+        "one category per object, 60 in all, got an array of shape (60, 4)",
+    ),
+    (
+        {"mondrian": 0, "measure": MahalanobisMeasure()},
+        "mondrian by one label .*without a square root.*Mahalanobis",
+    ),
     ({"mondrian": 0, "measure": MahalanobisMeasure() + HammingPenalty()}, "without a square root"),
-    ({"mondrian": 0, "measure": AutoMeasure([PowerMeasure(), MahalanobisMeasure()])}, "without a square root"),
+    (
+        {"mondrian": 0, "measure": AutoMeasure([PowerMeasure(), MahalanobisMeasure()])},
+        "without a square root",
+    ),
 ]
 CROSS = [
-    ({"guarantee": "exact", "smoothed": True}, "smoothed=True can be combined with guarantee='cross' only"),
+    (
+        {"guarantee": "exact", "smoothed": True},
+        "smoothed=True can be combined with guarantee='cross' only",
+    ),
     ({"guarantee": "exact", "cv": ONE_FOLD}, "at least two folds, got one fold"),
     ({"guarantee": "sure"}, "guarantee must be one of 'cross', 'exact', got 'sure'"),
     *MONDRIAN,
@@ -93,7 +105,11 @@ ALL = [
 
 
 def cases():
-    kinds = {CrossConformalClassifier: CROSS, InductiveConformalClassifier: INDUCTIVE, FullConformalClassifier: []}
+    kinds = {
+        CrossConformalClassifier: CROSS,
+        InductiveConformalClassifier: INDUCTIVE,
+        FullConformalClassifier: [],
+    }
     return [(kind, *case) for kind, own in kinds.items() for case in (*own, *ALL)]
 
 
@@ -108,7 +124,9 @@ def test_choices_that_make_no_sense_are_refused_before_anything_is_fitted(kind, 
     Counting.fits.clear()
     with pytest.raises(ValueError, match=pattern(message)):
         kind(Counting(), **(own | options)).fit(X, Y)
-    model = kind(Counting(), random_state=0, **own).fit(X, Y)  # the same where a fitted model is changed
+    model = kind(Counting(), random_state=0, **own).fit(
+        X, Y
+    )  # the same where a fitted model is changed
     n_fits = len(Counting.fits)
     assert n_fits > 0
     with pytest.raises(ValueError, match=pattern(message)):
@@ -145,7 +163,10 @@ def test_weights_that_leave_no_calibration_object_are_refused_before_fitting():
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
-        (lambda: LabelWiseConformalClassifier(Counting(), prefit=True, cv=3).fit(X, Y), "cv goes without prefit=True"),
+        (
+            lambda: LabelWiseConformalClassifier(Counting(), prefit=True, cv=3).fit(X, Y),
+            "cv goes without prefit=True",
+        ),
         (
             lambda: InductiveConformalClassifier(Counting()).fit(X, Y, training_labels=Y),
             "training_labels goes with prefit=True",
@@ -155,7 +176,9 @@ def test_weights_that_leave_no_calibration_object_are_refused_before_fitting():
             "needs outputs of models that had not seen the example",
         ),
         (
-            lambda: FullConformalClassifier(Counting(), measure=MahalanobisMeasure(out_of_fold=True)).fit(X, Y),
+            lambda: FullConformalClassifier(
+                Counting(), measure=MahalanobisMeasure(out_of_fold=True)
+            ).fit(X, Y),
             "needs outputs of models that had not seen the example",
         ),
     ],
@@ -192,20 +215,31 @@ def test_outputs_with_choices_that_make_no_sense_are_refused(options, message):
 )
 def test_sparse_outputs_answer_like_dense_ones_with_categories_and_weights(options):
     predictor = calibrate_outputs(X[:, :3], Y, X=X, measure=PowerMeasure(), **options)
-    thin, dense = (predictor.predict_labelsets(form(X[:4, :3]), X[:4]) for form in (sparse.csr_array, np.asarray))
+    thin, dense = (
+        predictor.predict_labelsets(form(X[:4, :3]), X[:4])
+        for form in (sparse.csr_array, np.asarray)
+    )
     assert np.array_equal(thin.p_values(), dense.p_values())
 
 
 def test_new_objects_with_wrong_categories_or_weights_are_refused():
     X_new = np.array([[0.5, 0.5, 0.5, -1.0]])
-    weighted = InductiveConformalClassifier(Counting(), weight=lambda X: X[:, 3], random_state=0).fit(X, Y)
+    weighted = InductiveConformalClassifier(
+        Counting(), weight=lambda X: X[:, 3], random_state=0
+    ).fit(X, Y)
     with pytest.raises(ValueError, match=r"numbers of at least 0.*got -1"):
         weighted.predict_labelsets(X_new)
-    grouped = CrossConformalClassifier(Counting(), mondrian=lambda X: (X[:, 0] > 0.5)[:60], cv=3).fit(X, Y)
-    with pytest.raises(ValueError, match=r"one category per object, 120 in all, got an array of shape \(60,\)"):
+    grouped = CrossConformalClassifier(
+        Counting(), mondrian=lambda X: (X[:, 0] > 0.5)[:60], cv=3
+    ).fit(X, Y)
+    with pytest.raises(
+        ValueError, match=r"one category per object, 120 in all, got an array of shape \(60,\)"
+    ):
         grouped.predict_labelsets(np.vstack([X, X]))
     predictor = calibrate_outputs(X[:, :3], Y, X=X, mondrian=lambda X: np.asarray(X)[:, 0] > 0.5)
-    with pytest.raises(ValueError, match="X and outputs must have the same number of rows, got 2 and 3"):
+    with pytest.raises(
+        ValueError, match="X and outputs must have the same number of rows, got 2 and 3"
+    ):
         predictor.predict_labelsets(X[:3, :3], X[:2])
     with pytest.raises(ValueError, match="need the objects themselves: pass them as X"):
         predictor.predict_labelsets(X[:3, :3])

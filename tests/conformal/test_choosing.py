@@ -67,7 +67,9 @@ def one_of_five():
 
 
 def cross(measure, **parameters):
-    return CrossConformalClassifier(MLkNNClassifier(3), measure=measure, **({"cv": 3, "random_state": 0} | parameters))
+    return CrossConformalClassifier(
+        MLkNNClassifier(3), measure=measure, **({"cv": 3, "random_state": 0} | parameters)
+    )
 
 
 def assert_same_choice(choice, other):
@@ -102,7 +104,9 @@ def test_groups_of_folds_choose_once_by_the_examples_outside(data):
     assert all((choices[k].sizes != again.measure_choices_[k].sizes).any() for k in others)
     (other,) = set(group) - {1}
     altered[rows[other]] = Y[rows[other]]
-    alone = cross(auto, cv=10).fit(X, altered)  # one fold of the group: the other one is in its training part
+    alone = cross(auto, cv=10).fit(
+        X, altered
+    )  # one fold of the group: the other one is in its training part
     outputs = np.array([[0.2, 0.5, 0.9]])
     assert_same_scores(model.calibrator_.folds[1], alone.calibrator_.folds[1], outputs)
 
@@ -130,17 +134,27 @@ def test_regions_of_the_choice_are_nearly_as_small_as_those_of_the_best_candidat
 
 def test_ties_go_to_the_earlier_candidate(data):
     same = [PowerMeasure(2), PowerMeasure(2.0), PowerMeasure(2)]
-    assert [choice.chosen for choice in cross(AutoMeasure(same)).fit(*data).measure_choices_] == [0, 0, 0]
+    assert [choice.chosen for choice in cross(AutoMeasure(same)).fit(*data).measure_choices_] == [
+        0,
+        0,
+        0,
+    ]
 
 
 def test_candidates_are_compared_by_what_constraints_allow(one_of_five):
     """A penalty for labelsets never seen pays only as long as these are candidates."""
     auto = AutoMeasure([LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)], random_state=0)
-    free, bound = (cross(auto, constraints=known).fit(*one_of_five) for known in (None, Exactly(1, range(5))))
+    free, bound = (
+        cross(auto, constraints=known).fit(*one_of_five) for known in (None, Exactly(1, range(5)))
+    )
     assert {repr(choice.measure) for choice in free.measure_choices_} == {repr(auto.candidates[1])}
     assert {repr(choice.measure) for choice in bound.measure_choices_} == {repr(auto.candidates[0])}
     outputs = MLkNNClassifier(3).fit(*one_of_five).predict_proba(one_of_five[0])
-    known = {"training_labels": one_of_five[1], "training_outputs": outputs, "constraints": Exactly(1, range(5))}
+    known = {
+        "training_labels": one_of_five[1],
+        "training_outputs": outputs,
+        "constraints": Exactly(1, range(5)),
+    }
     ready = calibrate_outputs(outputs, one_of_five[1], measure=auto, **known)
     assert (ready.calibrator.measure_choices[0].sizes <= 5).all()
 
@@ -152,7 +166,11 @@ def test_constraints_that_calibration_examples_may_drop_choose_nothing(one_of_fi
     broken = Y.copy()
     broken[149] = 1
     auto = AutoMeasure([LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)], random_state=0)
-    asked = {"cv": [(np.arange(100), np.arange(100, 150))], "constraints": Exactly(1, range(5)), "on_violation": "drop"}
+    asked = {
+        "cv": [(np.arange(100), np.arange(100, 150))],
+        "constraints": Exactly(1, range(5)),
+        "on_violation": "drop",
+    }
     kept, dropped = (cross(auto, **asked).fit(X, labels) for labels in (Y, broken))
     assert kept.calibrator_.choices.constraints is not None
     assert dropped.calibrator_.choices.constraints is None
@@ -163,11 +181,15 @@ def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
     X, Y = data
     auto = AutoMeasure([*FEW, SMALL_FOREST], n_objects=10)
     with joblib.parallel_config(backend="threading"):
-        model, again, parallel = (cross(auto, n_jobs=n_jobs).fit(X, Y) for n_jobs in (None, None, 2))
+        model, again, parallel = (
+            cross(auto, n_jobs=n_jobs).fit(X, Y) for n_jobs in (None, None, 2)
+        )
     for other in (again, parallel):
         for choice, expected in zip(other.measure_choices_, model.measure_choices_, strict=True):
             assert_same_choice(choice, expected)
-        np.testing.assert_array_equal(other.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values())
+        np.testing.assert_array_equal(
+            other.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values()
+        )
     seeded = cross(auto, random_state=1, cv=[(np.arange(40), np.arange(40, 80))]).fit(X, Y)
     other = cross(auto, random_state=2, cv=[(np.arange(40), np.arange(40, 80))]).fit(X, Y)
     assert (seeded.measure_choices_[0].sizes != other.measure_choices_[0].sizes).any()
@@ -178,7 +200,9 @@ def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
     assert (sizes[0] != sizes[2]).any()
 
 
-@pytest.mark.parametrize("measure", [PowerMeasure(pair_penalty=1.0), OUT_OF_FOLD, SMALL_FOREST], ids=repr)
+@pytest.mark.parametrize(
+    "measure", [PowerMeasure(pair_penalty=1.0), OUT_OF_FOLD, SMALL_FOREST], ids=repr
+)
 def test_a_single_candidate_gives_what_it_gives_when_named(measure, data):
     X, Y = data
     chosen = cross(AutoMeasure([measure])).fit(X[:60], Y[:60])
@@ -192,7 +216,9 @@ def test_a_single_candidate_gives_what_it_gives_when_named(measure, data):
 def test_auto_stands_for_the_usual_candidates(data):
     X, Y = data
     choice = (
-        InductiveConformalClassifier(MLkNNClassifier(3), measure="auto", random_state=0).fit(X, Y).measure_choices_[0]
+        InductiveConformalClassifier(MLkNNClassifier(3), measure="auto", random_state=0)
+        .fit(X, Y)
+        .measure_choices_[0]
     )
     assert [repr(one) for one in choice.candidates] == [repr(one) for one in default_candidates(3)]
     assert not choice.skipped
@@ -201,14 +227,22 @@ def test_auto_stands_for_the_usual_candidates(data):
 
 def test_auto_is_a_recipe_and_no_measure():
     assert not isinstance(AutoMeasure(), Measure)
-    for addition in (lambda: AutoMeasure() + UnseenPenalty(), lambda: UnseenPenalty() + AutoMeasure()):
+    for addition in (
+        lambda: AutoMeasure() + UnseenPenalty(),
+        lambda: UnseenPenalty() + AutoMeasure(),
+    ):
         with pytest.raises(TypeError, match="unsupported operand"):
             addition()
 
 
 def test_candidates_that_cannot_be_used_are_left_out_with_the_reason():
     texts = ["cat dog", "dog cow", "rose oak", "oak fern", "cat rose", "cow oak"] * 5
-    Y = np.array([[any(w in t for w in ("cat", "dog", "cow")), any(w in t for w in ("rose", "oak"))] for t in texts])
+    Y = np.array(
+        [
+            [any(w in t for w in ("cat", "dog", "cow")), any(w in t for w in ("rose", "oak"))]
+            for t in texts
+        ]
+    )
     base = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression()))
     auto = AutoMeasure([SMALL_FOREST, PowerMeasure(), MahalanobisMeasure(shrinkage=7.0)])
     model = InductiveConformalClassifier(base, measure=auto, random_state=0).fit(texts, Y)
@@ -218,15 +252,20 @@ def test_candidates_that_cannot_be_used_are_left_out_with_the_reason():
     assert "shrinkage must lie between 0 and 1" in choice.skipped[2]
     assert np.isnan(choice.sizes[[0, 2]]).all()
     assert model.predict(texts[:3]).shape == (3, 2)
-    with pytest.raises(ValueError, match=re.escape("None of the candidates can be used. ForestMeasure(")):
-        InductiveConformalClassifier(base, measure=AutoMeasure([SMALL_FOREST]), random_state=0).fit(texts, Y)
+    with pytest.raises(
+        ValueError, match=re.escape("None of the candidates can be used. ForestMeasure(")
+    ):
+        InductiveConformalClassifier(base, measure=AutoMeasure([SMALL_FOREST]), random_state=0).fit(
+            texts, Y
+        )
 
 
 def test_ready_made_outputs_need_those_of_the_training_examples(data):
     X, Y = data
     base = KNeighborsClassifier(5).fit(X[:40], Y[:40])
     arrays = [
-        np.column_stack([block[:, 1] for block in base.predict_proba(part)]) for part in (X[:40], X[40:70], X[70:])
+        np.column_stack([block[:, 1] for block in base.predict_proba(part)])
+        for part in (X[:40], X[40:70], X[70:])
     ]
     auto = AutoMeasure([SMALL_FOREST, *FEW])
     known = {"training_labels": Y[:40], "training_outputs": arrays[0]}
@@ -236,14 +275,20 @@ def test_ready_made_outputs_need_those_of_the_training_examples(data):
         X[40:70], Y[40:70], **known
     )
     assert repr(prefit.measure_choices_[0].measure) == repr(predictor.measure_choices[0].measure)
-    named = calibrate_outputs(arrays[1], Y[40:70], measure=predictor.measure_choices[0].measure, **known)
+    named = calibrate_outputs(
+        arrays[1], Y[40:70], measure=predictor.measure_choices[0].measure, **known
+    )
     np.testing.assert_array_equal(
-        predictor.predict_labelsets(arrays[2]).p_values(), named.predict_labelsets(arrays[2]).p_values()
+        predictor.predict_labelsets(arrays[2]).p_values(),
+        named.predict_labelsets(arrays[2]).p_values(),
     )
     assert named.measure_choices is None
     with pytest.raises(ValueError, match="needs the labelsets that the model was trained on"):
         calibrate_outputs(arrays[1], Y[40:70], measure="auto")
-    with pytest.raises(ValueError, match=r"AutoMeasure.* needs the outputs for what it was trained on: pass them as"):
+    with pytest.raises(
+        ValueError,
+        match=r"AutoMeasure.* needs the outputs for what it was trained on: pass them as",
+    ):
         calibrate_outputs(arrays[1], Y[40:70], measure="auto", training_labels=Y[:40])
 
 
@@ -252,7 +297,12 @@ def test_outputs_of_folds_are_chosen_by_fold(data):
     rng = np.random.default_rng(0)
     outputs, folds = np.clip(0.6 * Y + 0.4 * rng.random(Y.shape), 0, 1), np.arange(len(Y)) % 3
     predictor = calibrate_outputs(
-        outputs, Y, folds=folds, measure=AutoMeasure(FEW), training_outputs=np.stack([outputs] * 3), random_state=0
+        outputs,
+        Y,
+        folds=folds,
+        measure=AutoMeasure(FEW),
+        training_outputs=np.stack([outputs] * 3),
+        random_state=0,
     )
     assert len(predictor.measure_choices) == 3
     assert [choice.n_examples for choice in predictor.measure_choices] == [53, 53, 54]
@@ -262,14 +312,26 @@ def test_outputs_of_folds_are_chosen_by_fold(data):
     ("parameters", "message"),
     [
         ({"candidates": []}, r"candidates must be a list of at least one measure .*, got \[\]"),
-        ({"candidates": [PowerMeasure(), "log-loss"]}, "candidates must be a list .*, got 'log-loss'"),
+        (
+            {"candidates": [PowerMeasure(), "log-loss"]},
+            "candidates must be a list .*, got 'log-loss'",
+        ),
         ({"candidates": [PowerMeasure]}, "candidates must be a list .*, got <class"),
         ({"candidates": "power"}, "candidates must be a list .*, got 'p'"),
         ({"candidates": PowerMeasure()}, r"candidates must be a list .*, got PowerMeasure\(\)"),
         ({"significance": 0}, "significance must be a number strictly between 0 and 1, got 0"),
-        ({"significance": (0.1, 1.5)}, "significance must be a number strictly between 0 and 1, got 1.5"),
-        ({"significance": ()}, r"significance must be a level such as 0.1 or a list of levels, got \(\)"),
-        ({"significance": None}, "significance must be a level such as 0.1 or a list of levels, got None"),
+        (
+            {"significance": (0.1, 1.5)},
+            "significance must be a number strictly between 0 and 1, got 1.5",
+        ),
+        (
+            {"significance": ()},
+            r"significance must be a level such as 0.1 or a list of levels, got \(\)",
+        ),
+        (
+            {"significance": None},
+            "significance must be a level such as 0.1 or a list of levels, got None",
+        ),
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2, got 1"),
         ({"n_objects": 0}, "n_objects must be a whole number of at least 1, got 0"),
     ],
@@ -284,7 +346,10 @@ def test_a_choice_needs_two_examples():
     with pytest.raises(ValueError, match="at least 2 training examples to choose by, got 1"):
         choose_measure(AutoMeasure(), np.ones((1, 3), dtype=np.int8), np.full((1, 3), 0.5))
     auto = AutoMeasure([LogLossMeasure()], random_state=0)
-    assert choose_measure(auto, np.ones((2, 3), dtype=np.int8), np.full((2, 3), 0.5)).measure is auto.candidates[0]
+    assert (
+        choose_measure(auto, np.ones((2, 3), dtype=np.int8), np.full((2, 3), 0.5)).measure
+        is auto.candidates[0]
+    )
 
 
 def test_auto_is_a_parameter_like_others(data):
@@ -298,11 +363,15 @@ def test_auto_is_a_parameter_like_others(data):
     assert SMALL_FOREST.random_state is None
     assert copy.measure.candidates[0].random_state is None
     inside = InductiveConformalClassifier(MLkNNClassifier(3), random_state=0)
-    search = GridSearchCV(inside, {"measure": ["auto", PowerMeasure(), AutoMeasure(FEW)]}, cv=2, refit=False)
+    search = GridSearchCV(
+        inside, {"measure": ["auto", PowerMeasure(), AutoMeasure(FEW)]}, cv=2, refit=False
+    )
     assert len(search.fit(X, Y).cv_results_["params"]) == 3
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     again = pickle.loads(pickle.dumps(copy))
-    np.testing.assert_array_equal(again.predict_labelsets(X[:5]).p_values(), copy.predict_labelsets(X[:5]).p_values())
+    np.testing.assert_array_equal(
+        again.predict_labelsets(X[:5]).p_values(), copy.predict_labelsets(X[:5]).p_values()
+    )
     assert str(again.measure_choices_) == str(copy.measure_choices_)
 
 
@@ -314,7 +383,10 @@ def test_inductive_p_values_stay_valid_when_the_measure_is_chosen():
     for trial, rng in enumerate(np.random.default_rng(0).spawn(n_trials)):
         X = np.round(rng.normal(size=(n_examples, 2)))
         Y = np.column_stack(
-            [X[:, 0] + rng.normal(size=n_examples) > 0, X.sum(axis=1) + rng.normal(size=n_examples) > 1]
+            [
+                X[:, 0] + rng.normal(size=n_examples) > 0,
+                X.sum(axis=1) + rng.normal(size=n_examples) > 1,
+            ]
         )
         model = InductiveConformalClassifier(
             KNeighborsClassifier(3), measure=AutoMeasure(FEW, significance=0.2, n_folds=3), calibration_size=19,
@@ -323,4 +395,7 @@ def test_inductive_p_values_stay_valid_when_the_measure_is_chosen():
         p_values[trial] = model.fit(X[:-1], Y[:-1]).predict_labelsets(X[-1:]).p_value(Y[-1:])[0]
     for level in (0.05, 0.1, 0.2):
         errors = int((p_values <= level + 1e-12).sum())
-        assert binomtest(errors, n_trials, level, alternative="greater").pvalue > 1e-4, (level, errors)
+        assert binomtest(errors, n_trials, level, alternative="greater").pvalue > 1e-4, (
+            level,
+            errors,
+        )

@@ -39,7 +39,9 @@ def make_trial(*, n=40, empty=True, X=None, seed=0, rules=None):
         labels[:, 1] |= labels[:, 0]
     if not empty:
         labels[~labels.any(axis=1), 1] = 1
-    outputs = rng.integers(0, 9, size=(n, 3)) / 8  # powers of eighths are whole numbers of every unit used here
+    outputs = (
+        rng.integers(0, 9, size=(n, 3)) / 8
+    )  # powers of eighths are whole numbers of every unit used here
     objects = rng.random(n) < 0.6
     folds = list(KFold(4, shuffle=True, random_state=1).split(labels))
     return Trial(labels, outputs, X, folds, objects, LEVELS, 7, rules)
@@ -75,11 +77,18 @@ def score_of(measure, trial, i, labelset):
 
 @pytest.mark.parametrize(
     "candidate",
-    [PowerMeasure(2), PowerMeasure(2) + UnseenPenalty(0.25), Uneven(2), PowerMeasure(1, pair_penalty=0.5)],
+    [
+        PowerMeasure(2),
+        PowerMeasure(2) + UnseenPenalty(0.25),
+        Uneven(2),
+        PowerMeasure(1, pair_penalty=0.5),
+    ],
     ids=["power", "unseen", "uneven units", "pairs"],
 )
 @pytest.mark.parametrize("empty", [True, False])
-@pytest.mark.parametrize("rules", [None, compile_constraints([Implies(0, 1)], 3)], ids=["free", "constrained"])
+@pytest.mark.parametrize(
+    "rules", [None, compile_constraints([Implies(0, 1)], 3)], ids=["free", "constrained"]
+)
 def test_region_bits_are_those_of_all_labelsets_looked_at(candidate, empty, rules):
     trial = make_trial(empty=empty, rules=rules)
     bits = trial.region_bits(candidate)
@@ -95,8 +104,14 @@ def test_units_do_differ_between_folds():
 
 def test_region_bits_of_measures_that_learn_from_outputs_and_objects():
     trial = make_trial(X=np.random.default_rng(1).normal(size=(40, 2)))
-    for candidate in (MahalanobisMeasure(), ForestMeasure(n_estimators=3), LogLossMeasure(floor=0.01)):
-        np.testing.assert_array_equal(trial.region_bits(candidate), slow_region_bits(candidate, trial))
+    for candidate in (
+        MahalanobisMeasure(),
+        ForestMeasure(n_estimators=3),
+        LogLossMeasure(floor=0.01),
+    ):
+        np.testing.assert_array_equal(
+            trial.region_bits(candidate), slow_region_bits(candidate, trial)
+        )
 
 
 def test_rough_sizes_of_many_labels_are_near_the_exact_ones(monkeypatch):

@@ -41,7 +41,9 @@ def data():
 
 
 def obedient(labelsets):
-    return ~((labelsets[:, 1] | labelsets[:, 2]) & ~labelsets[:, 0] | labelsets[:, 3] & ~labelsets[:, 2]).astype(bool)
+    return ~(
+        (labelsets[:, 1] | labelsets[:, 2]) & ~labelsets[:, 0] | labelsets[:, 3] & ~labelsets[:, 2]
+    ).astype(bool)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,10 @@ def obedient(labelsets):
     [
         (CrossConformalClassifier(BASE, cv=3, random_state=0, guarantee="exact"), TREE),
         (CrossConformalClassifier(BASE, cv=3, random_state=0, mondrian="cardinality"), "listed"),
-        (InductiveConformalClassifier(BASE, random_state=0, weight=lambda X: 1 + (X[:, 0] > 0)), TREE),
+        (
+            InductiveConformalClassifier(BASE, random_state=0, weight=lambda X: 1 + (X[:, 0] > 0)),
+            TREE,
+        ),
         (FullConformalClassifier(BASE, max_fits=None), [Exactly(1, [0, 4])]),
     ],
     ids=["exact", "cardinality", "weight", "full"],
@@ -65,7 +70,12 @@ def test_predictions_are_those_without_constraints_filtered(model, constraint, d
         Y = Y.copy()
         Y[:, 4] = 1 - Y[:, 0]
     free = clone(model).fit(X[train], Y[train]).predict_labelsets(X[new])
-    pred = clone(model).set_params(constraints=constraint).fit(X[train], Y[train]).predict_labelsets(X[new])
+    pred = (
+        clone(model)
+        .set_params(constraints=constraint)
+        .fit(X[train], Y[train])
+        .predict_labelsets(X[new])
+    )
     p_values, candidates = free.p_values(), free.candidates()
     kept = np.array([row in pred.candidates().tolist() for row in candidates.tolist()])
     assert 0 < kept.sum() < len(kept)
@@ -78,26 +88,35 @@ def test_predictions_are_those_without_constraints_filtered(model, constraint, d
         members = np.array([whole.contains(labelset) for labelset in candidates]).T
         assert np.array_equal(region.sizes, members[:, kept].sum(axis=1))
         assert not region.contains(candidates[~kept][0]).any()
-        inner = [(candidates[kept & own].all(axis=0) & (kept & own).any()).tolist() for own in members]
+        inner = [
+            (candidates[kept & own].all(axis=0) & (kept & own).any()).tolist() for own in members
+        ]
         assert region.inner.tolist() == inner
-        assert "misses the true labelset although it obeys the constraints with probability" in region.statement
+        assert (
+            "misses the true labelset although it obeys the constraints with probability"
+            in region.statement
+        )
         assert "obey" not in whole.statement
 
 
 def test_levels_for_one_calibration_set_are_of_truths_that_obey():
     _, Y, outputs = tree_data(60, np.random.default_rng(0))
-    answer = pac_region(calibrate_outputs(outputs[:59], Y[:59], constraints=TREE).predict_labelsets(outputs[59:]), 0.2)
+    answer = pac_region(
+        calibrate_outputs(outputs[:59], Y[:59], constraints=TREE).predict_labelsets(outputs[59:]),
+        0.2,
+    )
     assert (
-        "miss the true labelset although it obeys the constraints with probability at most 0.2 given"
-        in answer.statement
+        "miss the true labelset although it obeys the constraints with probability at most 0.2"
+        " given" in answer.statement
     )
 
 
 def test_regions_under_constraints_keep_their_promise():
     """Inductive regions of 99 examples at 20 %, 400 data sets of 20 new objects each, labels in a tree.
 
-    Regions miss at most 20 %, with a standard error below 0.0055, so the share is above 0.2 + 4 * 0.0055 in at most one
-    of 30 000 runs with new seeds. Regions are a quarter smaller than without constraints.
+    Regions miss at most 20 %, with a standard error below 0.0055, so the share is above 0.2 + 4 *
+    0.0055 in at most one of 30 000 runs with new seeds. Regions are a quarter smaller than without
+    constraints.
     """
     missed, sizes, without = [], [], []
     for rng in np.random.default_rng(1).spawn(400):
@@ -106,21 +125,32 @@ def test_regions_under_constraints_keep_their_promise():
         region = predictor.predict_labelsets(outputs[99:]).region(0.2)
         missed.append(np.mean(~region.contains(Y[99:])))
         sizes.append(region.sizes.mean())
-        without.append(calibrate_outputs(outputs[:99], Y[:99]).predict_labelsets(outputs[99:]).region(0.2).sizes.mean())
+        without.append(
+            calibrate_outputs(outputs[:99], Y[:99])
+            .predict_labelsets(outputs[99:])
+            .region(0.2)
+            .sizes.mean()
+        )
     assert np.std(missed) / np.sqrt(len(missed)) < 0.0055
     assert np.mean(missed) <= 0.2 + 4 * 0.0055
     assert np.mean(missed) > 0.15  # not vacuous
     assert np.mean(sizes) < 0.75 * np.mean(without)
 
 
-@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier])
+@pytest.mark.parametrize(
+    "kind", [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
+)
 def test_examples_that_break_constraints_are_refused_or_drop_them(kind, data):
     X, Y = data[0][:30], data[1][:30].copy()
     Y[[3, 7], 0], Y[[3, 7], 1] = 0, 1
     model = kind(
-        BASE, constraints=[TREE, AtMost(5, range(5))], **({"cv": 3} if kind is CrossConformalClassifier else {})
+        BASE,
+        constraints=[TREE, AtMost(5, range(5))],
+        **({"cv": 3} if kind is CrossConformalClassifier else {}),
     )
-    with pytest.raises(ValueError, match=r"but 2 of 30 examples \(rows 3, 7\) break Hierarchy.*on_violation"):
+    with pytest.raises(
+        ValueError, match=r"but 2 of 30 examples \(rows 3, 7\) break Hierarchy.*on_violation"
+    ):
         model.fit(X, Y)
     with pytest.warns(UserWarning, match="2 of 30 examples .* break Hierarchy") as caught:
         model.set_params(on_violation="drop").fit(X, Y)
@@ -144,7 +174,9 @@ def test_examples_that_break_constraints_are_refused_or_drop_them(kind, data):
         (3, "must be constraints"),
     ],
 )
-@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier])
+@pytest.mark.parametrize(
+    "kind", [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
+)
 def test_bad_constraints_are_refused_before_anything_is_fitted(kind, constraints, words, data):
     with pytest.raises(ValueError, match=re.escape(words)):
         kind(BASE, constraints=constraints).fit(*data)
@@ -153,14 +185,18 @@ def test_bad_constraints_are_refused_before_anything_is_fitted(kind, constraints
 
 
 def test_other_words_for_violations_are_refused(data):
-    with pytest.raises(ValueError, match="on_violation must be one of 'refuse', 'drop', got 'ignore'"):
+    with pytest.raises(
+        ValueError, match="on_violation must be one of 'refuse', 'drop', got 'ignore'"
+    ):
         CrossConformalClassifier(BASE, constraints=TREE, on_violation="ignore").fit(*data)
 
 
 def test_sparse_outputs_under_constraints_answer_like_dense_ones():
     Y, outputs = np.eye(4, dtype=int), np.full((4, 4), 0.2) + 0.6 * np.eye(4)
     thin, dense = (
-        calibrate_outputs(form(outputs), Y, constraints=AtMost(1, range(4))).predict_labelsets(form(outputs)).p_values()
+        calibrate_outputs(form(outputs), Y, constraints=AtMost(1, range(4)))
+        .predict_labelsets(form(outputs))
+        .p_values()
         for form in (sparse.csr_matrix, np.asarray)
     )
     assert np.array_equal(thin, dense)
@@ -178,7 +214,10 @@ def test_maximum_of_many_labels_is_refused_unless_labelsets_are_listed():
 
 def test_only_the_empty_labelset_is_refused_where_it_is_excluded():
     outputs, Y = np.array([[0.1, 0.2], [0.2, 0.1]]), np.array([[0, 0], [1, 0]])
-    with pytest.raises(ValueError, match="allow the empty labelset only"), warnings.catch_warnings():
+    with (
+        pytest.raises(ValueError, match="allow the empty labelset only"),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", UserWarning)
         calibrate_outputs(outputs, Y, constraints=AtMost(0, [0, 1]), empty="exclude")
 
@@ -188,9 +227,9 @@ def test_full_conformal_prediction_trains_for_allowed_labelsets_only(data):
     model = FullConformalClassifier(BASE, constraints=TREE).fit(X[:20], Y[:20])
     n_allowed = int(obedient(np.array(np.meshgrid(*[[0, 1]] * 5)).reshape(5, -1).T).sum())
     assert model.n_fits(3) == 3 * n_allowed < 3 * 32
-    assert FullConformalClassifier(BASE, constraints=TREE, empty="exclude").fit(X[:20], Y[:20] | 1).n_fits(1) == (
-        n_allowed - 1
-    )
+    assert FullConformalClassifier(BASE, constraints=TREE, empty="exclude").fit(
+        X[:20], Y[:20] | 1
+    ).n_fits(1) == (n_allowed - 1)
 
 
 def test_constraints_survive_cloning_pickling_and_recalibration(data):
@@ -198,7 +237,9 @@ def test_constraints_survive_cloning_pickling_and_recalibration(data):
     model = CrossConformalClassifier(BASE, cv=3, random_state=0, constraints=[TREE])
     fitted = clone(model).fit(X[:70], Y[:70])
     expected = fitted.predict_labelsets(X[70:]).p_values()
-    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict_labelsets(X[70:]).p_values(), expected)
+    assert np.array_equal(
+        pickle.loads(pickle.dumps(fitted)).predict_labelsets(X[70:]).p_values(), expected
+    )
     free = clone(model).set_params(constraints=None).fit(X[:70], Y[:70])
     again = free.recalibrate(X[:70], Y[:70], constraints=[TREE])
     assert np.array_equal(again.predict_labelsets(X[70:]).p_values(), expected)
@@ -215,8 +256,8 @@ def test_no_constraints_in_a_list_are_none(data):
 def test_constraints_nobody_broke_cost_at_most_one_over_n_plus_one():
     """A constraint that one object in 20 breaks, kept only where none of 19 examples does: 2 000 data sets.
 
-    Regions at 25 % miss at most 25 % + 1 / 20, with a standard error below 0.01025; above four of these in at most one
-    of 30 000 runs with new seeds.
+    Regions at 25 % miss at most 25 % + 1 / 20, with a standard error below 0.01025; above four of
+    these in at most one of 30 000 runs with new seeds.
     """
     rng = np.random.default_rng(7)
     missed, broken = np.zeros((2, 2000), dtype=bool)
@@ -227,8 +268,12 @@ def test_constraints_nobody_broke_cost_at_most_one_over_n_plus_one():
         outputs = expit(3 * Y - 1.5 + rng.normal(size=Y.shape))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            predictor = calibrate_outputs(outputs[:19], Y[:19], constraints=never_both, on_violation="drop")
-        missed[trial] = not predictor.predict_labelsets(outputs[19:]).region(0.25).contains(Y[19:])[0]
+            predictor = calibrate_outputs(
+                outputs[:19], Y[:19], constraints=never_both, on_violation="drop"
+            )
+        missed[trial] = (
+            not predictor.predict_labelsets(outputs[19:]).region(0.25).contains(Y[19:])[0]
+        )
         broken[trial] = predictor.calibrator.choices.constraints is not None and Y[19, :2].all()
     assert 0.01 < broken.mean() < 0.05
     assert missed[broken].all()

@@ -33,26 +33,34 @@ class Places(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.tile(np.arange(1, X.shape[0] + 1)[:, None] / (X.shape[0] + 1), (1, self.n_labels_))
+        return np.tile(
+            np.arange(1, X.shape[0] + 1)[:, None] / (X.shape[0] + 1), (1, self.n_labels_)
+        )
 
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MODELS = {
-    "exact": lambda seed: CrossConformalClassifier(TREE, cv=4, guarantee="exact", empty="allow", random_state=seed),
+    "exact": lambda seed: CrossConformalClassifier(
+        TREE, cv=4, guarantee="exact", empty="allow", random_state=seed
+    ),
     "smoothed cross": lambda seed: CrossConformalClassifier(
         TREE, cv=4, smoothed=True, empty="allow", random_state=seed
     ),
     "smoothed inductive": lambda seed: InductiveConformalClassifier(
         TREE, smoothed=True, empty="allow", random_state=seed
     ),
-    "smoothed label-wise": lambda seed: LabelWiseConformalClassifier(TREE, smoothed=True, random_state=seed),
+    "smoothed label-wise": lambda seed: LabelWiseConformalClassifier(
+        TREE, smoothed=True, random_state=seed
+    ),
     "smoothed label-wise cross": lambda seed: LabelWiseConformalClassifier(
         TREE, cv=4, smoothed=True, random_state=seed
     ),
     "smoothed full": lambda seed: FullConformalClassifier(
         KNeighborsClassifier(2), smoothed=True, empty="allow", random_state=seed
     ),
-    "order of full": lambda seed: FullConformalClassifier(Places(), empty="allow", random_state=seed),
+    "order of full": lambda seed: FullConformalClassifier(
+        Places(), empty="allow", random_state=seed
+    ),
 }
 
 
@@ -82,13 +90,17 @@ def answers(predictions):
     if isinstance(predictions, LabelWisePredictions):
         return predictions.p_values.reshape(len(predictions), -1)
     regions = [predictions.region(level) for level in LEVELS]
-    held = [region.contains(labelset) for region in regions for labelset in predictions.candidates()]
+    held = [
+        region.contains(labelset) for region in regions for labelset in predictions.candidates()
+    ]
     return np.column_stack([predictions.p_values(), *held])
 
 
 def ask(model, X):
     """Return the model's answers for objects."""
-    return answers(model.predict_labels(X) if hasattr(model, "predict_labels") else model.predict_labelsets(X))
+    return answers(
+        model.predict_labels(X) if hasattr(model, "predict_labels") else model.predict_labelsets(X)
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -127,13 +139,22 @@ def test_draws_of_outputs_belong_to_outputs_or_to_objects_where_they_are_given(o
     rng = np.random.default_rng(0)
     outputs = rng.random((40, 3))
     Y = (rng.random((40, 3)) < outputs).astype(int)
-    common = {"measure": PowerMeasure(), "folds": np.arange(40) % 4, "random_state": 0, "empty": "allow"}
+    common = {
+        "measure": PowerMeasure(),
+        "folds": np.arange(40) % 4,
+        "random_state": 0,
+        "empty": "allow",
+    }
     predictor = calibrate_outputs(outputs, Y, **common, **options)
     new, X = rng.random((4, 12, 3)), rng.normal(size=(12, 2))
     for objects in (None, X):
 
         def ask_rows(rows, objects=objects):
-            return answers(predictor.predict_labelsets(new[:, rows], None if objects is None else objects[rows]))
+            return answers(
+                predictor.predict_labelsets(
+                    new[:, rows], None if objects is None else objects[rows]
+                )
+            )
 
         expected = ask_rows(np.arange(12))
         np.testing.assert_array_equal(np.vstack([ask_rows([i]) for i in range(12)]), expected)
@@ -142,7 +163,8 @@ def test_draws_of_outputs_belong_to_outputs_or_to_objects_where_they_are_given(o
     as_matrices = [sparse.csr_array(part) for part in new]
     if "smoothed" in options:
         np.testing.assert_array_equal(
-            answers(predictor.predict_labelsets(as_matrices)), answers(predictor.predict_labelsets(new))
+            answers(predictor.predict_labelsets(as_matrices)),
+            answers(predictor.predict_labelsets(new)),
         )
 
 

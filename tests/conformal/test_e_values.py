@@ -30,7 +30,9 @@ def test_e_values_fall_and_average_to_at_most_one_after_rounding(size, significa
     assert values[-1] >= 0
     assert Fraction(sum(values), E_VALUE_SCALE * (size + 1)) <= significance
     lost = significance - Fraction(sum(values), E_VALUE_SCALE * (size + 1))
-    assert lost <= significance * Fraction(3, 10**9) + Fraction(1, E_VALUE_SCALE)  # nothing is given away
+    assert lost <= significance * Fraction(3, 10**9) + Fraction(
+        1, E_VALUE_SCALE
+    )  # nothing is given away
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,10 @@ def test_steep_e_values_stay_below_those_in_fifty_digits(size, significance):
 
         def values(steepness):
             top = 1 + (steepness * (level - middle)).exp()
-            return [top / (1 + (steepness * (Decimal(k) / n_values - middle)).exp()) for k in range(1, n_values + 1)]
+            return [
+                top / (1 + (steepness * (Decimal(k) / n_values - middle)).exp())
+                for k in range(1, n_values + 1)
+            ]
 
         low, high = Decimal(0), Decimal(1)
         while sum(values(high)) / n_values > level:
@@ -57,12 +62,18 @@ def test_steep_e_values_stay_below_those_in_fifty_digits(size, significance):
         exact = [Fraction(one) for one in values(high)]
     rounded = [Fraction(one, E_VALUE_SCALE) for one in scaled(size, significance)]
     assert all(ours <= theirs for ours, theirs in zip(rounded, exact, strict=True))
-    np.testing.assert_allclose([float(one) for one in rounded], [float(one) for one in exact], rtol=3e-9, atol=2**-35)
+    np.testing.assert_allclose(
+        [float(one) for one in rounded], [float(one) for one in exact], rtol=3e-9, atol=2**-35
+    )
 
 
 def test_complements_leave_folds_without_examples_out():
     table = complements((3, 0, 5), Fraction(1, 3))
     assert table[1].tolist() == [0] * 6
     alone = complements((3,), Fraction(1, 3))[0]
-    assert table[0].tolist() == [*alone, alone[-1], alone[-1]]  # counts of 4 and 5 do not happen there
+    assert table[0].tolist() == [
+        *alone,
+        alone[-1],
+        alone[-1],
+    ]  # counts of 4 and 5 do not happen there
     assert (np.diff(table[[0, 2]]) >= 0).all()

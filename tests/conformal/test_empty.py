@@ -1,7 +1,7 @@
 """The empty labelset: what "auto", "allow" and "exclude" make of it, and who finds it strangest.
 
-Under "auto" the empty labelset is stranger than every other one in folds whose training part has no example without
-labels. That every promise is kept then is simulated in test_promises.py.
+Under "auto" the empty labelset is stranger than every other one in folds whose training part has no
+example without labels. That every promise is kept then is simulated in test_promises.py.
 """
 
 import numpy as np
@@ -53,7 +53,9 @@ def test_empty_labelset_is_a_candidate_unless_excluded(kind, empty, n_candidates
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fails_where_all_have_none(kind):
+def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fails_where_all_have_none(
+    kind,
+):
     X, Y = whole_numbers()
     Y[[5, 7]] = 0
     model = small(kind, empty="exclude")
@@ -72,7 +74,9 @@ def p_values_with_strangest_empty(outputs, Y, new, *, d=4):
     labelsets = (np.arange(2 ** Y.shape[1])[:, None] >> np.arange(Y.shape[1])) & 1
     score = lambda y, o: np.inf if not y.any() else (np.abs(y - o) ** d).sum()  # noqa: E731
     own = np.array([score(y, o) for y, o in zip(Y, outputs, strict=True)])
-    return np.array([[(np.sum(own >= score(y, o)) + 1) / (len(Y) + 1) for y in labelsets] for o in new])
+    return np.array(
+        [[(np.sum(own >= score(y, o)) + 1) / (len(Y) + 1) for y in labelsets] for o in new]
+    )
 
 
 @pytest.mark.parametrize("n_without", [0, 3])
@@ -87,7 +91,9 @@ def test_strangest_empty_labelset_has_the_p_value_of_calibration_examples_withou
     predictor = calibrate_outputs(outputs, Y, training_labels=training, measure=PowerMeasure())
     new = rng.integers(0, 9, size=(6, 3)) / 8
     pred = predictor.predict_labelsets(new)
-    np.testing.assert_allclose(pred.p_values(), p_values_with_strangest_empty(outputs, Y, new), atol=1e-15)
+    np.testing.assert_allclose(
+        pred.p_values(), p_values_with_strangest_empty(outputs, Y, new), atol=1e-15
+    )
     assert np.allclose(pred.p_value(NOTHING[0]), (n_without + 1) / 21)
     assert pred.labelsets.any(axis=1).all()  # comes last among labelsets of one p-value
 
@@ -104,7 +110,9 @@ def test_empty_labelset_is_strangest_in_those_folds_alone_that_have_not_seen_it(
     scores = (np.abs(Y[:10] - own) ** 4).sum(axis=1)
     counts = (scores >= (new**4).sum(axis=1)[:, None]).sum(axis=1)
     assert counts.any()
-    np.testing.assert_allclose(model.predict_labelsets(X[21:]).p_value(NOTHING[0]), (counts + 1) / 21)
+    np.testing.assert_allclose(
+        model.predict_labelsets(X[21:]).p_value(NOTHING[0]), (counts + 1) / 21
+    )
 
 
 def test_empty_labelset_is_ordinary_where_the_training_part_has_one_or_is_unknown():
@@ -114,8 +122,12 @@ def test_empty_labelset_is_ordinary_where_the_training_part_has_one_or_is_unknow
     new = rng.random((6, 3))
     for training in (None, [[0, 0, 0], [1, 0, 0]]):
         known = {"training_labels": training, "measure": PowerMeasure()}
-        auto, allow = (calibrate_outputs(outputs, Y, empty=empty, **known) for empty in ("auto", "allow"))
-        np.testing.assert_array_equal(auto.predict_labelsets(new).p_values(), allow.predict_labelsets(new).p_values())
+        auto, allow = (
+            calibrate_outputs(outputs, Y, empty=empty, **known) for empty in ("auto", "allow")
+        )
+        np.testing.assert_array_equal(
+            auto.predict_labelsets(new).p_values(), allow.predict_labelsets(new).p_values()
+        )
 
 
 def test_prefit_learns_from_training_labels_what_the_empty_labelset_is():
@@ -145,19 +157,28 @@ def test_folds_differ_where_all_examples_without_labels_are_in_one_of_them():
     first = p_values_with_strangest_empty(outputs[:10], Y[:10], new[0]) * 11 - 1
     second = calibrate_outputs(outputs[10:], Y[10:], measure=PowerMeasure(), empty="allow")
     counts = first + second.predict_labelsets(new[1]).p_values() * 11 - 1
-    np.testing.assert_allclose(predictor.predict_labelsets(new).p_values(), (counts + 1) / 21, atol=1e-12)
+    np.testing.assert_allclose(
+        predictor.predict_labelsets(new).p_values(), (counts + 1) / 21, atol=1e-12
+    )
     thin = predictor.predict_labelsets([sparse.csr_array(part) for part in new])
     np.testing.assert_array_equal(thin.p_values(), predictor.predict_labelsets(new).p_values())
 
 
 @pytest.mark.parametrize(
     "measure",
-    [MaxNormMeasure(), MaxNormMeasure() + UnseenPenalty(), LogLossMeasure() + LabelsetPrior(), PowerMeasure()],
+    [
+        MaxNormMeasure(),
+        MaxNormMeasure() + UnseenPenalty(),
+        LogLossMeasure() + LabelsetPrior(),
+        PowerMeasure(),
+    ],
     ids=str,
 )
 def test_auto_gives_every_measure_p_values_of_all_labelsets(measure):
     X, Y = whole_numbers()
-    model = CrossConformalClassifier(MLkNNClassifier(3), measure=measure, cv=3, random_state=0).fit(X[:20], Y[:20])
+    model = CrossConformalClassifier(MLkNNClassifier(3), measure=measure, cv=3, random_state=0).fit(
+        X[:20], Y[:20]
+    )
     table = model.predict_labelsets(X[20:]).p_values()
     assert table.shape == (4, 8)
     assert (table > 0).all()
@@ -179,14 +200,18 @@ def test_full_finds_the_only_example_without_labels_strangest():
     )
     np.testing.assert_array_equal(auto.p_value(NOTHING[0]), allow.p_value(NOTHING[0]))
     assert (auto.p_value([1, 1, 1]) >= allow.p_value([1, 1, 1])).all()
-    assert (auto.p_values()[:, 1:] >= 2 / 11).all()  # the example without labels is above all of these
+    assert (
+        auto.p_values()[:, 1:] >= 2 / 11
+    ).all()  # the example without labels is above all of these
 
 
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 def test_one_example_without_labels_in_calibration_changes_p_values_by_one_count(kind):
     """Its score moves to the top, so that every other labelset gains at most 1 / (l + 1), and none loses."""
     X, Y = whole_numbers(60)
-    one_fold = {"cv": [(np.arange(25, 50), np.arange(25))]} if kind is CrossConformalClassifier else {}
+    one_fold = (
+        {"cv": [(np.arange(25, 50), np.arange(25))]} if kind is CrossConformalClassifier else {}
+    )
     model = small(kind, measure=PowerMeasure(), **one_fold)
     before = clone(model).fit(X[:50], Y[:50])
     row = before.fold_indices_[0][3]

@@ -39,7 +39,9 @@ def test_n_fits_is_objects_times_candidates(data):
     assert FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, Y).n_fits(5) == 40
     assert FullConformalClassifier(MLkNNClassifier(3), empty="exclude").fit(X, Y).n_fits(5) == 35
     many = np.tile(Y, 500)
-    assert FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, many).n_fits(1) == 2**1500
+    assert (
+        FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, many).n_fits(1) == 2**1500
+    )
 
 
 def test_number_of_fits_is_what_was_said(data):
@@ -55,8 +57,10 @@ def test_cost_beyond_max_fits_is_refused_with_fits_and_hours(data):
     model = FullConformalClassifier(MLkNNClassifier(3), max_fits=15, empty="allow").fit(X, Y)
     assert model.predict_labelsets(X[:1]).p_values().shape == (1, 8)
     message = (
-        r"Full conformal prediction of 2 objects with 3 labels takes 16 fits, about [\d.e-]+ hours at [\d.e-]+ s each,"
-        r" more than max_fits=15\. Pass max_fits=None to go on, predict fewer objects, or use CrossConformalClassifier"
+        r"Full conformal prediction of 2 objects with 3 labels takes 16 fits, about [\d.e-]+"
+        r" hours at [\d.e-]+ s each,"
+        r" more than max_fits=15\. Pass max_fits=None to go on, predict fewer objects, or use"
+        r" CrossConformalClassifier"
     )
     with pytest.raises(ValueError, match=message):
         model.predict(X[:2])
@@ -126,8 +130,8 @@ def test_examples_are_trained_on_in_an_order_of_their_own_for_each_object(data):
 def test_p_values_are_valid_for_a_classifier_that_only_looks_at_the_order():
     """Outputs are the place in training, labels are always on: the p-value must be a rank, uniform on k/20.
 
-    400 objects; each rank has an expected count of 20, and the seed is fixed. Without a drawn order the new object
-    would always be the last, with the lowest score and the p-value 1.
+    400 objects; each rank has an expected count of 20, and the seed is fixed. Without a drawn order
+    the new object would always be the last, with the lowest score and the p-value 1.
     """
     X, Y = np.arange(19.0)[:, None], np.ones((19, 1), dtype=int)
     model = FullConformalClassifier(Recorder(), empty="allow", random_state=0).fit(X, Y)
@@ -141,7 +145,12 @@ def test_p_values_are_valid_for_a_classifier_that_only_looks_at_the_order():
 def test_containers_of_objects_may_differ_between_fit_and_predict(data):
     X, Y = data
     frame = pd.DataFrame(X, columns=list("abc"))
-    expected = FullConformalClassifier(MLkNNClassifier(3), random_state=0).fit(X, Y).predict_labelsets(X[:2]).p_values()
+    expected = (
+        FullConformalClassifier(MLkNNClassifier(3), random_state=0)
+        .fit(X, Y)
+        .predict_labelsets(X[:2])
+        .p_values()
+    )
     forms = [X, X.tolist(), list(X), sparse.csr_array(X), sparse.csr_matrix(X), frame]
     for fitted_on in forms:
         model = FullConformalClassifier(MLkNNClassifier(3), random_state=0).fit(fitted_on, Y)

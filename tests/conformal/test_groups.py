@@ -28,7 +28,9 @@ from labelsure.conformal._groups import bound_by_groups, bound_in_folds
 from labelsure.conformal._splits import make_splits
 from labelsure.measures import PowerMeasure
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 X, Y = make_data(90)
 GROUPS = np.random.RandomState(0).permutation(np.arange(90) // 3)
@@ -68,7 +70,9 @@ def test_no_model_is_trained_on_the_group_that_it_speaks_about(cv, measure):
     """The default measure takes out-of-fold outputs, from inner folds and from shared models; all fits are watched."""
     groups = GROUPS // 5  # six of 15
     Counting.fits.clear()
-    model = CrossConformalClassifier(Counting(), cv=cv, measure=measure, random_state=0).fit(X, Y, groups=groups)
+    model = CrossConformalClassifier(Counting(), cv=cv, measure=measure, random_state=0).fit(
+        X, Y, groups=groups
+    )
     for rows in model.fold_indices_:
         assert not set(groups[rows]) & set(np.delete(groups, rows))
     for part, _ in Counting.fits:
@@ -94,11 +98,17 @@ def test_pools_learn_from_inner_folds_of_whole_groups(kind):
 
 
 def test_statement_of_equal_groups_has_their_bound():
-    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(X, Y, groups=GROUPS)
+    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(
+        X, Y, groups=GROUPS
+    )
     guarantee = model.calibrator_.guarantee
     assert guarantee.error_bound(0.1) == pytest.approx(0.1 + 0.9 * (2 / 3) / 11)
-    assert "exchangeable groups of 3 examples each, 10 of which calibrate" in guarantee.sentence(0.1)
-    wise = LabelWiseConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(X, Y, groups=GROUPS)
+    assert "exchangeable groups of 3 examples each, 10 of which calibrate" in guarantee.sentence(
+        0.1
+    )
+    wise = LabelWiseConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(
+        X, Y, groups=GROUPS
+    )
     pred = wise.predict_labels(X[:2])
     for options in ({}, {"per_label": True}, {"at_most_wrong": 1}):
         assert "groups of 3 examples each" in pred.region(0.1, **options).statement
@@ -112,19 +122,30 @@ def test_statement_of_equal_groups_has_their_bound():
 )
 @pytest.mark.parametrize("groups", [GROUPS, UNEQUAL], ids=["equal", "unequal"])
 def test_statements_of_groups_that_are_counted_otherwise_promise_nothing(options, groups):
-    model = InductiveConformalClassifier(Counting(), random_state=0, measure=PowerMeasure(), **options)
+    model = InductiveConformalClassifier(
+        Counting(), random_state=0, measure=PowerMeasure(), **options
+    )
     statement = model.fit(X, Y, groups=groups).predict_labelsets(X[:2]).region(0.1).statement
     assert "at most 1, for exchangeable groups" in statement
     assert "no smaller bound is proven" in statement
 
 
 def test_statement_of_groups_of_any_sizes_is_the_level():
-    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(X, Y, groups=UNEQUAL)
-    wise = LabelWiseConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(X, Y, groups=UNEQUAL)
+    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(
+        X, Y, groups=UNEQUAL
+    )
+    wise = LabelWiseConformalClassifier(Counting(), random_state=0, calibration_size=10).fit(
+        X, Y, groups=UNEQUAL
+    )
     pred = wise.predict_labels(X[:2])
-    regions = [pred.region(0.1, **options) for options in ({}, {"per_label": True}, {"at_most_wrong": 1})]
+    regions = [
+        pred.region(0.1, **options) for options in ({}, {"per_label": True}, {"at_most_wrong": 1})
+    ]
     for region in [model.predict_labelsets(X[:2]).region(0.1), *regions]:
-        assert "at most 0.1, for exchangeable groups of any sizes, 10 of which calibrate" in region.statement
+        assert (
+            "at most 0.1, for exchangeable groups of any sizes, 10 of which calibrate"
+            in region.statement
+        )
         assert "drawn at random from a new group" in region.statement
     assert not model.calibrator_.guarantee.reaches(1 / 12)
     assert model.calibrator_.guarantee.reaches(1 / 11)
@@ -135,7 +156,9 @@ def test_groups_that_train_count_too_where_all_must_be_of_one_size():
     """Ten groups of three calibrate, or thirty of one, but others have two or four: so may new ones."""
     for size in (3, 1):
         groups = np.concatenate([np.arange(30) // size, 30 + np.repeat(np.arange(20), [2, 4] * 10)])
-        model = CrossConformalClassifier(Counting(), cv=[(np.arange(30, 90), np.arange(30))], measure=PowerMeasure())
+        model = CrossConformalClassifier(
+            Counting(), cv=[(np.arange(30, 90), np.arange(30))], measure=PowerMeasure()
+        )
         wise = LabelWiseConformalClassifier(Counting(), cv=[(np.arange(30, 90), np.arange(30))])
         for pred in (
             model.fit(X, Y, groups=groups).predict_labelsets(X[:2]),
@@ -145,14 +168,20 @@ def test_groups_that_train_count_too_where_all_must_be_of_one_size():
 
 
 def test_statement_of_groups_without_the_empty_labelset_asks_for_labels():
-    model = InductiveConformalClassifier(Counting(), random_state=0, calibration_size=10, empty="exclude")
+    model = InductiveConformalClassifier(
+        Counting(), random_state=0, calibration_size=10, empty="exclude"
+    )
     statement = model.fit(X, Y, groups=GROUPS).calibrator_.guarantee.sentence(0.1)
-    assert "groups of 3 examples each, all with at least one label, 10 of which calibrate" in statement
+    assert (
+        "groups of 3 examples each, all with at least one label, 10 of which calibrate" in statement
+    )
 
 
 def test_draws_that_rule_out_labelsets_at_any_level_have_no_least_level():
     """With guarantee="exact" a region may be small at any level; other rules cannot go below one example's share."""
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
+    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(
+        X, Y, groups=GROUPS
+    )
     assert "cannot be reached" in model.predict_labelsets(X).region(0.001).statement
     exact = model.recalibrate(X, Y, guarantee="exact").predict_labelsets(X).region(0.001)
     assert "cannot be reached" not in exact.statement
@@ -161,18 +190,31 @@ def test_draws_that_rule_out_labelsets_at_any_level_have_no_least_level():
 
 def test_statements_of_folds_of_equal_groups_have_their_bound():
     """30 groups of three in three folds: 2 [(0.1 * 91 - 1) / 3 + 3] / 33 = 0.345."""
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
+    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(
+        X, Y, groups=GROUPS
+    )
     other = model.recalibrate(X, Y, measure=PowerMeasure(2))
-    wise = LabelWiseConformalClassifier(Counting(), cv=3).fit(X, Y, groups=GROUPS).predict_labels(X[:2])
-    regions = [wise.region(0.1, **options) for options in ({}, {"per_label": True}, {"at_most_wrong": 1})]
+    wise = (
+        LabelWiseConformalClassifier(Counting(), cv=3)
+        .fit(X, Y, groups=GROUPS)
+        .predict_labels(X[:2])
+    )
+    regions = [
+        wise.region(0.1, **options) for options in ({}, {"per_label": True}, {"at_most_wrong": 1})
+    ]
     for region in [*(one.predict_labelsets(X[:2]).region(0.1) for one in (model, other)), *regions]:
-        assert "at most 0.345, for exchangeable groups of 3 examples each, 30 of which calibrate" in region.statement
+        assert (
+            "at most 0.345, for exchangeable groups of 3 examples each, 30 of which calibrate"
+            in region.statement
+        )
         assert "in 3 folds that were not chosen by their labels, any learner" in region.statement
     assert bound_in_folds(0.9, size=3, n_groups=30, n_folds=3) == 1.0
 
 
 def test_statements_of_other_folds_of_groups_promise_nothing():
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(X, Y, groups=GROUPS)
+    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(
+        X, Y, groups=GROUPS
+    )
     exact = model.recalibrate(X, Y, guarantee="exact").predict_labelsets(X[:2])
     unequal = model.fit(X, Y, groups=UNEQUAL).predict_labelsets(X[:2])
     wise = LabelWiseConformalClassifier(Counting(), cv=3)
@@ -191,13 +233,23 @@ def test_p_values_are_means_over_groups_in_exact_fractions(seed, sizes):
     outputs, new = random.randint(5, size=(len(groups), 2)) / 4, random.randint(5, size=(3, 2)) / 4
     labels = random.randint(2, size=outputs.shape)
     learner = AsTheyAre().fit(outputs, labels)
-    model = InductiveConformalClassifier(learner, prefit=True, measure=PowerMeasure(1), empty="allow")
+    model = InductiveConformalClassifier(
+        learner, prefit=True, measure=PowerMeasure(1), empty="allow"
+    )
     pred = model.fit(outputs, labels, groups=groups).predict_labelsets(new)
-    wise = LabelWiseConformalClassifier(learner, prefit=True).fit(outputs, labels, groups=groups).predict_labels(new)
+    wise = (
+        LabelWiseConformalClassifier(learner, prefit=True)
+        .fit(outputs, labels, groups=groups)
+        .predict_labels(new)
+    )
     if len(set(sizes)) == 1:
-        plain = calibrate_outputs(outputs, labels, measure=PowerMeasure(1), empty="allow").predict_labelsets(new)
+        plain = calibrate_outputs(
+            outputs, labels, measure=PowerMeasure(1), empty="allow"
+        ).predict_labelsets(new)
         assert np.array_equal(pred.p_values(), plain.p_values())
-        assert np.array_equal(wise.p_values, calibrate_labels(outputs, labels).predict_labels(new).p_values)
+        assert np.array_equal(
+            wise.p_values, calibrate_labels(outputs, labels).predict_labels(new).p_values
+        )
         return
 
     def exact(strange):
@@ -226,7 +278,9 @@ def test_p_values_are_means_over_groups_in_exact_fractions(seed, sizes):
 
 
 def test_no_labelset_is_left_out_below_one_in_one_more_than_the_groups():
-    model = InductiveConformalClassifier(Counting(), calibration_size=9, measure=PowerMeasure(), random_state=0)
+    model = InductiveConformalClassifier(
+        Counting(), calibration_size=9, measure=PowerMeasure(), random_state=0
+    )
     pred = model.fit(X, Y, groups=UNEQUAL).predict_labelsets(X)
     assert (pred.region(Fraction(1, 10) - Fraction(1, 10**6)).sizes == 8).all()
     assert pred.p_values().min() == 1 / 10
@@ -239,7 +293,9 @@ def test_rows_with_unknown_labels_leave_their_groups_smaller():
     gaps[[3, 12, 13, 14], 0] = True
     outputs, labels = np.tile(np.arange(15)[:, None] / 15, 2), np.ones((15, 2))
     learner = AsTheyAre().fit(outputs, labels)
-    model = InductiveConformalClassifier(learner, prefit=True, measure=PowerMeasure(1), empty="allow")
+    model = InductiveConformalClassifier(
+        learner, prefit=True, measure=PowerMeasure(1), empty="allow"
+    )
     model.fit(outputs, np.where(gaps, np.nan, labels), groups=groups)
     pred = model.predict_labelsets([[4.5 / 15] * 2])
     assert pred.p_value([1, 1])[0] == float((1 + Fraction(1, 2) + 1) / 5)
@@ -254,7 +310,9 @@ def test_rows_with_unknown_labels_leave_their_groups_smaller():
 
 
 def test_groups_of_different_sizes_are_kept_by_files_pickles_and_recalibration(tmp_path):
-    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=0).fit(X, Y, groups=UNEQUAL)
+    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=0).fit(
+        X, Y, groups=UNEQUAL
+    )
     smoothed = model.recalibrate(X, Y, smoothed=True)
     expected = model.predict_labelsets(X)
     assert (smoothed.predict_labelsets(X).p_values() < expected.p_values()).any()
@@ -272,9 +330,13 @@ def test_groups_of_different_sizes_are_kept_by_files_pickles_and_recalibration(t
         save_model(fitted, tmp_path / kind.__name__)
         again = load_model(tmp_path / kind.__name__)
         if kind is LabelWiseConformalClassifier:
-            assert np.array_equal(again.predict_labels(X).p_values, fitted.predict_labels(X).p_values)
+            assert np.array_equal(
+                again.predict_labels(X).p_values, fitted.predict_labels(X).p_values
+            )
         else:
-            assert np.array_equal(again.predict_labelsets(X).p_values(), fitted.predict_labelsets(X).p_values())
+            assert np.array_equal(
+                again.predict_labelsets(X).p_values(), fitted.predict_labelsets(X).p_values()
+            )
 
 
 def test_groups_of_one_are_examples():
@@ -344,15 +406,18 @@ def test_errors_in_new_groups_exceed_the_level_and_keep_the_bound_of_groups():
     False alarms: 4 standard deviations on either side, 3e-5 each.
     """
     level, n_sets = 0.131, 4000
-    error, bound = errors_of_new_groups(n_sets, 9, 5, level, seed=0), bound_by_groups(level, size=5, n_groups=9)
+    error, bound = (
+        errors_of_new_groups(n_sets, 9, 5, level, seed=0),
+        bound_by_groups(level, size=5, n_groups=9),
+    )
     assert level + 4 * np.sqrt(level / n_sets) < error <= bound + 4 * np.sqrt(bound / n_sets)
 
 
 def misses_of_unlike_groups(n_sets, levels, seed):
     """How often a new group's example is missed, with groups and without.
 
-    Every other group is one strange example, the others are seven each that are not strange and nearly alike: these are
-    seven eighths of all examples, and half of the new ones.
+    Every other group is one strange example, the others are seven each that are not strange and
+    nearly alike: these are seven eighths of all examples, and half of the new ones.
     """
     random = np.random.RandomState(seed)
     missed = np.zeros((2, len(levels)))
@@ -364,10 +429,18 @@ def misses_of_unlike_groups(n_sets, levels, seed):
         old, new = groups < 19, np.flatnonzero(groups == 19)[[0]]
         labels = np.ones(outputs.shape, dtype=int)
         options = {"measure": PowerMeasure(1), "empty": "allow"}
-        model = InductiveConformalClassifier(AsTheyAre().fit(outputs, labels), prefit=True, **options)
-        alike = calibrate_outputs(outputs[old], labels[old], **options).predict_labelsets(outputs[new])
-        pred = model.fit(outputs[old], labels[old], groups=groups[old]).predict_labelsets(outputs[new])
-        missed += [[not one.region(level).contains([[1]])[0] for level in levels] for one in (pred, alike)]
+        model = InductiveConformalClassifier(
+            AsTheyAre().fit(outputs, labels), prefit=True, **options
+        )
+        alike = calibrate_outputs(outputs[old], labels[old], **options).predict_labelsets(
+            outputs[new]
+        )
+        pred = model.fit(outputs[old], labels[old], groups=groups[old]).predict_labelsets(
+            outputs[new]
+        )
+        missed += [
+            [not one.region(level).contains([[1]])[0] for level in levels] for one in (pred, alike)
+        ]
     return missed / n_sets
 
 

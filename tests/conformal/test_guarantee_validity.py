@@ -1,10 +1,11 @@
 """Do the proven guarantees hold, and does the paper's rule need one? Simulated data sets, an unstable learner.
 
-Each data set gives one number, the share of its new objects whose region misses the true labelset. These numbers are
-independent and lie between 0 and 1, so their mean is compared with what is promised by a one-sided t-test; with new
-seeds a rule that keeps its promise fails each comparison with probability at most 1e-4. The learner is a tree that is
-grown until its leaves are pure, with random splits: its outputs are 0 or 1, scores have many ties, and models that
-share nine tenths of their examples contradict each other.
+Each data set gives one number, the share of its new objects whose region misses the true labelset.
+These numbers are independent and lie between 0 and 1, so their mean is compared with what is
+promised by a one-sided t-test; with new seeds a rule that keeps its promise fails each comparison
+with probability at most 1e-4. The learner is a tree that is grown until its leaves are pure, with
+random splits: its outputs are 0 or 1, scores have many ties, and models that share nine tenths of
+their examples contradict each other.
 """
 
 import numpy as np
@@ -25,8 +26,9 @@ N_NEW = 10
 def simulate_strange(rng, n, *, share=0.26, n_labels=12):
     """Most objects have no labels; a share of them, marked by the first feature, has labels at random.
 
-    A strange object's score is drawn anew by every fold's tree, so the mean of its p-values is about half the share of
-    strange objects: below the level for nearly all of them, where the share is below twice the level.
+    A strange object's score is drawn anew by every fold's tree, so the mean of its p-values is
+    about half the share of strange objects: below the level for nearly all of them, where the share
+    is below twice the level.
     """
     strange = rng.random(n) < share
     X = np.column_stack([2.0 * strange, rng.normal(size=(n, 10))])
@@ -48,14 +50,19 @@ def error_rates(simulate, n_sets, n_examples, n_folds, *, seed=0):
         for guarantee in GUARANTEES:
             merged = model.recalibrate(X[:n_examples], Y[:n_examples], guarantee=guarantee)
             pred = merged.predict_labelsets(X[n_examples:])
-            errors[guarantee][number] = [1 - pred.region(level).contains(Y[n_examples:]).mean() for level in LEVELS]
+            errors[guarantee][number] = [
+                1 - pred.region(level).contains(Y[n_examples:]).mean() for level in LEVELS
+            ]
     return errors
 
 
 def assert_at_most(errors, promised):
     for level_errors, bound in zip(errors.T, promised, strict=True):
         test = ttest_1samp(level_errors, bound, alternative="greater")
-        assert level_errors.mean() <= bound or test.pvalue > FALSE_ALARM, (level_errors.mean(), bound)
+        assert level_errors.mean() <= bound or test.pvalue > FALSE_ALARM, (
+            level_errors.mean(),
+            bound,
+        )
 
 
 def bound_by_size(level, n_examples, n_folds):

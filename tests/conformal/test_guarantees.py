@@ -13,14 +13,18 @@ def predictor_of_five_folds(guarantee):
     outputs = rng.random((60, 4))
     Y = (rng.random((60, 4)) < outputs).astype(int)
     folds = np.arange(60) % 5
-    return calibrate_outputs(outputs, Y, folds=folds, guarantee=guarantee, empty="allow", random_state=0)
+    return calibrate_outputs(
+        outputs, Y, folds=folds, guarantee=guarantee, empty="allow", random_state=0
+    )
 
 
 def test_regions_by_p_values_are_nested_and_those_by_e_values_need_not_be():
     """Regions of "exact" are made for their level: one at 0.15 may lack a member of the one at 0.17 (as documented)."""
     rng = np.random.default_rng(1)
     centre = rng.random((200, 4))
-    new = [np.clip(centre + rng.normal(scale=0.15, size=centre.shape), 0, 1) for _ in range(5)]  # folds disagree
+    new = [
+        np.clip(centre + rng.normal(scale=0.15, size=centre.shape), 0, 1) for _ in range(5)
+    ]  # folds disagree
     lacking = {}
     for guarantee in GUARANTEES:
         pred = predictor_of_five_folds(guarantee).predict_labelsets(new)
@@ -40,9 +44,15 @@ def test_bounds_of_estimated_sizes_do_not_contradict_each_other(guarantee):
     n, n_labels, n_folds = 200, 30, 10
     outputs = rng.beta(0.4, 0.8, size=(n, n_labels))
     Y = (rng.random(outputs.shape) < outputs).astype(int)
-    new = np.clip(rng.beta(0.4, 0.8, size=(2, n_labels)) + 0.05 * rng.normal(size=(n_folds, 2, n_labels)), 0, 1)
+    new = np.clip(
+        rng.beta(0.4, 0.8, size=(2, n_labels)) + 0.05 * rng.normal(size=(n_folds, 2, n_labels)),
+        0,
+        1,
+    )
     folds = np.arange(n) % n_folds
-    predictor = calibrate_outputs(outputs, Y, folds=folds, measure=PowerMeasure(), guarantee=guarantee, random_state=0)
+    predictor = calibrate_outputs(
+        outputs, Y, folds=folds, measure=PowerMeasure(), guarantee=guarantee, random_state=0
+    )
     for significance in (0.05, 0.2):
         for size in predictor.predict_labelsets(new).region(significance).size_estimates:
             assert size.at_least <= size.low <= size.value <= size.high <= size.at_most

@@ -24,7 +24,9 @@ from labelsure.estimators import outputs_of
 from labelsure.estimators._label_by_label import fit_known
 from labelsure.measures import LogLossMeasure, PowerMeasure, UnseenPenalty
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 X, Y = make_data(120)
 UNKNOWN = np.random.RandomState(0).rand(120, 3) < 0.2
@@ -83,10 +85,19 @@ def with_gaps(way):
     """Return predictors whose incomplete examples cannot train: of learners of all labels together, and fitted ones."""
     if way == "prefit":
         fitted = Counting().fit(*make_data(40, seed=9))
-        return InductiveConformalClassifier(fitted, prefit=True, measure=PowerMeasure(), random_state=0)
+        return InductiveConformalClassifier(
+            fitted, prefit=True, measure=PowerMeasure(), random_state=0
+        )
     kind = InductiveConformalClassifier if way == "inductive" else CrossConformalClassifier
-    folds = {"inductive": {}, "cross": {"cv": 6}, "splitter": {"cv": KFold(4)}, "groups": {"cv": 4}}[way]
-    return kind(Together(), measure=None if way == "cross" else PowerMeasure(), random_state=0, **folds)
+    folds = {
+        "inductive": {},
+        "cross": {"cv": 6},
+        "splitter": {"cv": KFold(4)},
+        "groups": {"cv": 4},
+    }[way]
+    return kind(
+        Together(), measure=None if way == "cross" else PowerMeasure(), random_state=0, **folds
+    )
 
 
 WAYS = ["inductive", "cross", "splitter", "groups", "prefit"]
@@ -140,7 +151,9 @@ def test_recalibration_refuses_other_gaps_than_those_of_fit():
 
 
 def test_a_part_held_out_is_complete_and_all_others_train():
-    model = InductiveConformalClassifier(APART, calibration_size=20, measure=LogLossMeasure(), random_state=0)
+    model = InductiveConformalClassifier(
+        APART, calibration_size=20, measure=LogLossMeasure(), random_state=0
+    )
     (rows,) = model.fit(X, GAPS).fold_indices_
     assert len(rows) == 20
     assert set(rows) <= set(COMPLETE)
@@ -172,7 +185,10 @@ def test_statements_say_how_many_calibrate_and_what_that_takes():
         statement = model.predict_labelsets(X[:3]).region(0.1).statement
         assert f"for {n} exchangeable examples in 4 folds" in statement
         assert f"{120 - n} more examples have unknown labels and do not calibrate" in statement
-        assert "whether an example is complete depends neither on its object nor on its labels" in statement
+        assert (
+            "whether an example is complete depends neither on its object nor on its labels"
+            in statement
+        )
     assert "unknown" not in model.fit(X, Y).predict_labelsets(X[:3]).region(0.1).statement
 
 
@@ -180,7 +196,9 @@ def test_statements_say_how_many_calibrate_and_what_that_takes():
 @pytest.mark.parametrize("cv", [None, 4])
 @pytest.mark.parametrize("estimator", [APART, Together()], ids=["apart", "together"])
 def test_each_label_is_calibrated_with_the_examples_where_it_is_known(conditional, cv, estimator):
-    model = LabelWiseConformalClassifier(estimator, conditional=conditional, cv=cv, random_state=0).fit(X, GAPS)
+    model = LabelWiseConformalClassifier(
+        estimator, conditional=conditional, cv=cv, random_state=0
+    ).fit(X, GAPS)
     pred = model.predict_labels(X[:9])
     outputs = [outputs_of(fitted, X, 3) for fitted in model.models_]
     for j in range(3):
@@ -201,12 +219,18 @@ def test_label_wise_statements_name_known_examples_of_each_label():
     pred = model.predict_labels(X[:3])
     statement = pred.region(0.1, per_label=True).statement
     n, bound = int(known.min()), 0.2 + 2 * 0.9 * 3 / (known.min() + 4)
-    assert f"at most {bound:.3g}, for exchangeable examples, {n} to {known.max()} of which are known" in statement
+    assert (
+        f"at most {bound:.3g}, for exchangeable examples, {n} to {known.max()} of which are known"
+        in statement
+    )
     assert f"{120 - len(COMPLETE)} examples have unknown labels" in statement
     joint = pred.region(0.1).statement
     assert f"for {len(COMPLETE)} exchangeable examples in 4 folds" in joint
     conditional = LabelWiseConformalClassifier(APART, conditional=True, random_state=0).fit(X, GAPS)
-    assert "given its value, whether a label is known" in conditional.predict_labels(X[:3]).region(0.1).statement
+    assert (
+        "given its value, whether a label is known"
+        in conditional.predict_labels(X[:3]).region(0.1).statement
+    )
 
 
 def test_no_complete_example_leaves_answers_per_label():
@@ -237,7 +261,9 @@ def test_ready_made_outputs_and_updates_take_gaps():
     fitted = Counting().fit(X[:40], Y[:40])
     model = LabelWiseConformalClassifier(fitted, prefit=True)
     anew = model.fit(X[40:], GAPS[40:]).predict_labels(X[:9]).p_values
-    updated = model.fit(X[40:70], GAPS[40:70]).update(X[70:], GAPS[70:]).predict_labels(X[:9]).p_values
+    updated = (
+        model.fit(X[40:70], GAPS[40:70]).update(X[70:], GAPS[70:]).predict_labels(X[:9]).p_values
+    )
     np.testing.assert_array_equal(anew, updated)
 
 
@@ -252,7 +278,8 @@ def test_columns_with_gaps_are_taken_by_name():
     )
     outputs = X[:, :3]
     straight, by_name = (
-        calibrate_labels(outputs[:50], frame[:50]).update(outputs[50:], new[50:]) for new in (frame, turned)
+        calibrate_labels(outputs[:50], frame[:50]).update(outputs[50:], new[50:])
+        for new in (frame, turned)
     )
     np.testing.assert_array_equal(
         by_name.predict_labels(outputs[:9]).p_values, straight.predict_labels(outputs[:9]).p_values
@@ -260,7 +287,9 @@ def test_columns_with_gaps_are_taken_by_name():
 
 
 @pytest.mark.parametrize(
-    "model", [CrossConformalClassifier(APART), LabelWiseConformalClassifier(APART)], ids=lambda one: type(one).__name__
+    "model",
+    [CrossConformalClassifier(APART), LabelWiseConformalClassifier(APART)],
+    ids=lambda one: type(one).__name__,
 )
 def test_impossible_gaps_are_refused(model):
     with pytest.raises(ValueError, match="only NaN for label 1"):
@@ -288,10 +317,14 @@ def test_errors_with_gaps_are_within_their_bounds():
         objects, labels = make_data(130, seed=1000 + one)
         gaps = np.where(random.rand(120, 3) < 1 / 3, np.nan, labels[:120])
         new, truth = objects[120:], labels[120:]
-        model = InductiveConformalClassifier(APART, measure=PowerMeasure(), random_state=one).fit(objects[:120], gaps)
+        model = InductiveConformalClassifier(APART, measure=PowerMeasure(), random_state=one).fit(
+            objects[:120], gaps
+        )
         missed[one, 0] = 1 - model.predict_labelsets(new).region(0.2).contains(truth).mean()
         wise = LabelWiseConformalClassifier(APART, random_state=one).fit(objects[:120], gaps)
-        missed[one, 1:] = wise.predict_labels(new).region(0.2, per_label=True).wrong(truth).mean(axis=0)
+        missed[one, 1:] = (
+            wise.predict_labels(new).region(0.2, per_label=True).wrong(truth).mean(axis=0)
+        )
     spread = missed.std(axis=0) / np.sqrt(300)
     assert (missed.mean(axis=0) <= 0.2 + 4 * spread).all()
     assert (missed.mean(axis=0) >= 0.1).all()

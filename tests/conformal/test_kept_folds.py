@@ -28,10 +28,15 @@ MODELS = {
     "cross": (CrossConformalClassifier(LOGISTIC, cv=5, guarantee="exact", random_state=0), 15),
     "inductive": (InductiveConformalClassifier(LOGISTIC, random_state=0), 1),
     "pool": (
-        CrossConformalClassifier(PooledClassifier([("a", LOGISTIC), ("b", MLkNNClassifier(5))]), cv=5, random_state=0),
+        CrossConformalClassifier(
+            PooledClassifier([("a", LOGISTIC), ("b", MLkNNClassifier(5))]), cv=5, random_state=0
+        ),
         15,
     ),
-    "label-wise": (LabelWiseConformalClassifier(MLkNNClassifier(5), cv=4, smoothed=True, random_state=0), 4),
+    "label-wise": (
+        LabelWiseConformalClassifier(MLkNNClassifier(5), cv=4, smoothed=True, random_state=0),
+        4,
+    ),
     "recall": (RecallController(LOGISTIC, cv=4, target=0.7, random_state=0), 4),
 }
 
@@ -41,7 +46,9 @@ def answers(model):
         return model.predict(NEW)
     if isinstance(model, LabelWiseConformalClassifier):
         return model.predict_labels(NEW).p_values
-    return np.column_stack([model.predict_labelsets(NEW).p_values(), model.predict_labelsets(NEW).region(0.2).sizes])
+    return np.column_stack(
+        [model.predict_labelsets(NEW).p_values(), model.predict_labelsets(NEW).region(0.2).sizes]
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -80,7 +87,9 @@ def test_folds_of_other_work_are_not_used(change, tmp_path):
     given = {"sample_weight": change.pop("sample_weight")} if "sample_weight" in change else {}
     model = CrossConformalClassifier(LOGISTIC, cv=5, random_state=0)
     clone(model).set_params(memory=tmp_path / "kept").fit(X, Y)
-    found = clone(model).set_params(memory=tmp_path / "kept", **change).fit(objects, labels, **given)
+    found = (
+        clone(model).set_params(memory=tmp_path / "kept", **change).fit(objects, labels, **given)
+    )
     alone = clone(model).set_params(**change).fit(objects, labels, **given)
     assert answers(found).tobytes() == answers(alone).tobytes()
 
@@ -106,7 +115,9 @@ def test_wrong_memory_is_refused_before_anything_is_fitted(tmp_path):
 
 
 def test_model_files_do_not_hold_the_folder(tmp_path):
-    model = InductiveConformalClassifier(MLkNNClassifier(5), random_state=0, memory=tmp_path / "kept").fit(X, Y)
+    model = InductiveConformalClassifier(
+        MLkNNClassifier(5), random_state=0, memory=tmp_path / "kept"
+    ).fit(X, Y)
     save_model(model, tmp_path / "m.labelsure")
     assert b"kept" not in (tmp_path / "m.labelsure").read_bytes()
     again = load_model(tmp_path / "m.labelsure")

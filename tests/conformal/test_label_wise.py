@@ -27,11 +27,20 @@ from labelsure import (
     PowerMeasure,
     calibrate_labels,
 )
-from labelsure._random import DRAW_UNIT, SMOOTHING, draw_seeds, draw_uniforms, join_keys, object_keys
+from labelsure._random import (
+    DRAW_UNIT,
+    SMOOTHING,
+    draw_seeds,
+    draw_uniforms,
+    join_keys,
+    object_keys,
+)
 from labelsure.conformal._label_wise_outputs import predict_values
 from labelsure.estimators import outputs_of
 
-OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from([0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13])
+OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from(
+    [0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13]
+)
 UNIT = 2**40
 
 
@@ -67,7 +76,9 @@ def p_values_by_definition(folds, n_objects, n_labels, *, conditional, draws=Non
 
 def draws_of(outputs_of_folds, seed):
     """The draws that belong to objects with these outputs."""
-    return draw_uniforms(*draw_seeds(seed, 1), SMOOTHING, join_keys([object_keys(part) for part in outputs_of_folds]))
+    return draw_uniforms(
+        *draw_seeds(seed, 1), SMOOTHING, join_keys([object_keys(part) for part in outputs_of_folds])
+    )
 
 
 @st.composite
@@ -75,7 +86,12 @@ def label_problems(draw):
     n, q, n_new = draw(st.integers(1, 8)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     n_folds = draw(st.integers(1, min(3, n)))
     fold_of = np.sort(
-        np.concatenate([np.arange(n_folds), draw(arrays(np.int64, n - n_folds, elements=st.integers(0, n_folds - 1)))])
+        np.concatenate(
+            [
+                np.arange(n_folds),
+                draw(arrays(np.int64, n - n_folds, elements=st.integers(0, n_folds - 1))),
+            ]
+        )
     )
     outputs = draw(arrays(np.float64, (n, q), elements=OUTPUTS))
     labels = draw(arrays(np.int8, (n, q), elements=st.integers(0, 1)))
@@ -114,16 +130,21 @@ def test_joint_p_values_are_those_of_the_definition(problem, smoothed, seed, dat
     outputs, labels, _, new = problem
     new, h = new[0], data.draw(st.integers(0, labels.shape[1] - 1))
     truth = data.draw(arrays(np.int8, new.shape, elements=st.integers(0, 1)))
-    pred = calibrate_labels(outputs, labels, smoothed=smoothed, random_state=seed).predict_labels(new)
+    pred = calibrate_labels(outputs, labels, smoothed=smoothed, random_state=seed).predict_labels(
+        new
+    )
     draws = draws_of([new], seed) if smoothed else np.full(len(new), DRAW_UNIT)
 
     def score(o, y):
-        return sorted((nonconformity(one, int(t)) for one, t in zip(o, y, strict=True)), reverse=True)[h]
+        return sorted(
+            (nonconformity(one, int(t)) for one, t in zip(o, y, strict=True)), reverse=True
+        )[h]
 
     others = [score(o, y) for o, y in zip(outputs, labels, strict=True)]
     own = [score(o, y) for o, y in zip(new, truth, strict=True)]
     expected = [
-        (sum(s > one for s in others) + Fraction(int(u), DRAW_UNIT) * (others.count(one) + 1)) / (len(others) + 1)
+        (sum(s > one for s in others) + Fraction(int(u), DRAW_UNIT) * (others.count(one) + 1))
+        / (len(others) + 1)
         for one, u in zip(own, draws, strict=True)
     ]
     found = pred.labelset_p_value(truth, at_most_wrong=h)
@@ -136,7 +157,9 @@ def test_joint_p_values_are_those_of_the_definition(problem, smoothed, seed, dat
 def test_a_value_that_no_example_has_gets_the_p_value_one():
     outputs, Y = [[0.1], [0.2], [0.3]], [[0], [0], [0]]
     for smoothed in (False, True):
-        predictor = calibrate_labels(outputs, Y, conditional=True, smoothed=smoothed, random_state=0)
+        predictor = calibrate_labels(
+            outputs, Y, conditional=True, smoothed=smoothed, random_state=0
+        )
         assert predictor.predict_labels([[0.0], [1.0]]).p_values[:, 0, 1].tolist() == [1, 1]
         assert (predictor.predict_labels([[0.95]]).p_values[:, 0, 0] <= 0.25).all()
 
@@ -157,24 +180,32 @@ def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
     X, Y = data
     common = {"conditional": conditional, "smoothed": smoothed, "random_state": 7}
     frame = pd.DataFrame(Y[:80], columns=["sea", "city", "wood"])
-    model = LabelWiseConformalClassifier(KNeighborsClassifier(3), cv=cv, **common).fit(X[:80], frame)
+    model = LabelWiseConformalClassifier(KNeighborsClassifier(3), cv=cv, **common).fit(
+        X[:80], frame
+    )
     outputs, folds = np.full(Y[:80].shape, np.nan), np.full(80, -1)
     for k, (rows, fitted) in enumerate(zip(model.fold_indices_, model.models_, strict=True)):
         outputs[rows], folds[rows] = outputs_of(fitted, X[rows], 3), k
     rows = folds >= 0
-    predictor = calibrate_labels(outputs[rows], frame[rows], folds=None if cv is None else folds[rows], **common)
+    predictor = calibrate_labels(
+        outputs[rows], frame[rows], folds=None if cv is None else folds[rows], **common
+    )
     new = [outputs_of(fitted, X[80:], 3) for fitted in model.models_]
     pred = model.predict_labels(X[80:])
     again = predictor.predict_labels(new[0] if cv is None else new)
     if smoothed:  # the classifier's draws belong to features, those of outputs to outputs
         draws = draw_uniforms(model.draw_seed_, SMOOTHING, object_keys(X[80:]))
-        again = predict_values(predictor.calibrated, new, draws=draws, label_names=predictor.label_names)
+        again = predict_values(
+            predictor.calibrated, new, draws=draws, label_names=predictor.label_names
+        )
     np.testing.assert_array_equal(again.p_values, pred.p_values)
     np.testing.assert_array_equal(again.labels, pred.labels)
     np.testing.assert_array_equal(model.predict(X[80:]), pred.labels)
     assert again.label_names == pred.label_names == ("sea", "city", "wood")
     assert again.conditional is pred.conditional is conditional
-    np.testing.assert_array_equal(again.region(0.1).possible_values, pred.region(0.1).possible_values)
+    np.testing.assert_array_equal(
+        again.region(0.1).possible_values, pred.region(0.1).possible_values
+    )
     assert again.region(0.1).statement == pred.region(0.1).statement
     assert len(rows.nonzero()[0]) == (24 if cv is None else 80)
 
@@ -185,7 +216,9 @@ def test_one_label_is_a_labelset_of_one(data):
     common = {"random_state": 3}
     labels = LabelWiseConformalClassifier(MLkNNClassifier(3), **common).fit(X[:80], Y[:80, :1])
     powers = {"measure": PowerMeasure(), "empty": "allow"}
-    labelsets = InductiveConformalClassifier(MLkNNClassifier(3), **powers, **common).fit(X[:80], Y[:80, :1])
+    labelsets = InductiveConformalClassifier(MLkNNClassifier(3), **powers, **common).fit(
+        X[:80], Y[:80, :1]
+    )
     p_values = labels.predict_labels(X[80:]).p_values[:, 0]
     np.testing.assert_array_equal(p_values, labelsets.predict_labelsets(X[80:]).p_values())
 
@@ -193,42 +226,58 @@ def test_one_label_is_a_labelset_of_one(data):
 def test_prefit_only_calibrates(data):
     X, Y = data
     fitted = KNeighborsClassifier(3).fit(X[:40], Y[:40])
-    model = LabelWiseConformalClassifier(fitted, prefit=True, conditional=True).fit(X[40:80], Y[40:80])
+    model = LabelWiseConformalClassifier(fitted, prefit=True, conditional=True).fit(
+        X[40:80], Y[40:80]
+    )
     assert model.models_[0] is fitted
     expected = calibrate_labels(outputs_of(fitted, X[40:80], 3), Y[40:80], conditional=True)
     np.testing.assert_array_equal(
-        model.predict_labels(X[80:]).p_values, expected.predict_labels(outputs_of(fitted, X[80:], 3)).p_values
+        model.predict_labels(X[80:]).p_values,
+        expected.predict_labels(outputs_of(fitted, X[80:], 3)).p_values,
     )
 
 
 def test_calibration_labels_reach_nothing_but_their_scores(data):
     """Shuffling the calibration labels leaves the model and the outputs alone and changes the counts."""
     X, Y = data
-    model = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(X[:80], Y[:80])
+    model = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(
+        X[:80], Y[:80]
+    )
     rows = model.fold_indices_[0]
     shuffled = Y[:80].copy()
     shuffled[rows] = np.random.default_rng(0).permutation(shuffled[rows])
-    other = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(X[:80], shuffled)
+    other = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(
+        X[:80], shuffled
+    )
     np.testing.assert_array_equal(other.fold_indices_[0], rows)
-    np.testing.assert_array_equal(outputs_of(other.models_[0], X, 3), outputs_of(model.models_[0], X, 3))
+    np.testing.assert_array_equal(
+        outputs_of(other.models_[0], X, 3), outputs_of(model.models_[0], X, 3)
+    )
     expected = calibrate_labels(outputs_of(model.models_[0], X[rows], 3), shuffled[rows])
     new = outputs_of(model.models_[0], X[80:], 3)
-    np.testing.assert_array_equal(other.predict_labels(X[80:]).p_values, expected.predict_labels(new).p_values)
+    np.testing.assert_array_equal(
+        other.predict_labels(X[80:]).p_values, expected.predict_labels(new).p_values
+    )
     assert np.any(other.predict_labels(X[80:]).p_values != model.predict_labels(X[80:]).p_values)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cv", [None, 3])
 def test_check_estimator_fails_only_where_declared(cv):
-    # not two neighbours: one check wants the labels that are more likely than not, which plausible ones need not be
+    # not two neighbours: one check wants the labels that are more likely than not, which plausible
+    # ones need not be
     model = LabelWiseConformalClassifier(MLkNNClassifier(3), cv=cv, random_state=0)
     expected = expected_failed_checks(model)
-    assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
+    assert_fails_only_where_declared(
+        check_estimator(model, expected_failed_checks=expected, on_fail=None), expected
+    )
 
 
 def test_classifier_clones_and_sits_in_a_pipeline(data):
     X, Y = data
-    model = LabelWiseConformalClassifier(OneVsRestClassifier(LogisticRegression()), conditional=True, random_state=0)
+    model = LabelWiseConformalClassifier(
+        OneVsRestClassifier(LogisticRegression()), conditional=True, random_state=0
+    )
     assert clone(model).get_params()["conditional"] is True
     assert vars(clone(model)).keys() == LabelWiseConformalClassifier().get_params(deep=False).keys()
     pipeline = make_pipeline(StandardScaler(), model).fit(X[:80], Y[:80])
@@ -241,7 +290,9 @@ def test_labels_always_on_never_on_and_rows_without_labels(conditional):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     Y = np.column_stack([np.zeros(60), np.ones(60), X[:, 0] > 0.5]).astype(int)
-    model = LabelWiseConformalClassifier(MLkNNClassifier(3), conditional=conditional, random_state=0).fit(X, Y)
+    model = LabelWiseConformalClassifier(
+        MLkNNClassifier(3), conditional=conditional, random_state=0
+    ).fit(X, Y)
     pred = model.predict_labels(X)
     assert ((pred.p_values > 0) & (pred.p_values <= 1)).all()
     region = pred.region(0.5)
@@ -256,7 +307,9 @@ def test_outputs_are_taken_by_name():
     outputs = pd.DataFrame(rng.random((60, 3)), columns=["sea", "city", "wood"])
     Y = (rng.random((60, 3)) < outputs).astype(int)
     other_order = ["wood", "sea", "city"]
-    expected = calibrate_labels(outputs[:40].to_numpy(), Y[:40].to_numpy()).predict_labels(outputs[40:].to_numpy())
+    expected = calibrate_labels(outputs[:40].to_numpy(), Y[:40].to_numpy()).predict_labels(
+        outputs[40:].to_numpy()
+    )
     predictor = calibrate_labels(outputs[:40][other_order], Y[:40])
     assert predictor.label_names == ("sea", "city", "wood")
     for new in (outputs[40:], outputs[40:][other_order], outputs[40:].to_numpy()):
@@ -268,14 +321,34 @@ def test_outputs_are_taken_by_name():
 @pytest.mark.parametrize(
     ("outputs", "Y", "parameters", "message"),
     [
-        ([[0.1, 1.2]], [[0, 1]], {}, "outputs must lie between 0 and 1, got 1.2 in row 0, column 1"),
+        (
+            [[0.1, 1.2]],
+            [[0, 1]],
+            {},
+            "outputs must lie between 0 and 1, got 1.2 in row 0, column 1",
+        ),
         ([[0.1, np.nan]], [[0, 1]], {}, "outputs must lie between 0 and 1, got nan"),
         ([[0.1, 0.2, 0.3]], [[0, 1]], {}, "outputs must have shape (n_objects, 2), got (1, 3)"),
-        ([[0.1, 0.2]], [[0, 1], [1, 0]], {}, "outputs and Y must have the same number of rows, got 1 and 2"),
+        (
+            [[0.1, 0.2]],
+            [[0, 1], [1, 0]],
+            {},
+            "outputs and Y must have the same number of rows, got 1 and 2",
+        ),
         ([[0.1, 0.2]], [[0, 2]], {}, "Y must hold only 0 and 1, got 2"),
         (np.empty((0, 2)), np.empty((0, 2)), {}, "at least one calibration example, got none"),
-        ([[0.1, 0.2]], [[0, 1]], {"label_names": ["a"]}, "label_names must name the 2 labels, got 1 names"),
-        ([[0.1, 0.2]], [[0, 1]], {"folds": [0, 1]}, "folds must hold one fold number per calibration example, 1"),
+        (
+            [[0.1, 0.2]],
+            [[0, 1]],
+            {"label_names": ["a"]},
+            "label_names must name the 2 labels, got 1 names",
+        ),
+        (
+            [[0.1, 0.2]],
+            [[0, 1]],
+            {"folds": [0, 1]},
+            "folds must hold one fold number per calibration example, 1",
+        ),
         ([[0.1, 0.2]], [[0, 1]], {"folds": [0]}, "folds must name at least two folds"),
     ],
 )
@@ -286,14 +359,18 @@ def test_examples_that_cannot_calibrate_are_refused(outputs, Y, parameters, mess
 
 def test_outputs_that_cannot_be_used_are_refused():
     predictor = calibrate_labels([[0.1, 0.2], [0.3, 0.4]], [[0, 1], [1, 0]], folds=[0, 1])
-    with pytest.raises(ValueError, match=re.escape("outputs must hold one (n_objects, 2) array per fold, 2 in all")):
+    with pytest.raises(
+        ValueError, match=re.escape("outputs must hold one (n_objects, 2) array per fold, 2 in all")
+    ):
         predictor.predict_labels([[[0.1, 0.2]]])
     with pytest.raises(ValueError, match="different numbers of rows"):
         predictor.predict_labels([[[0.1, 0.2]], [[0.1, 0.2], [0.1, 0.2]]])
     with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got 2\.0"):
         predictor.predict_labels([[[0.1, 0.2]], [[0.1, 2.0]]])
     for n in (1, 3):
-        with pytest.raises(ValueError, match=re.escape(f"outputs must have shape (n_objects, 2), got (1, {n})")):
+        with pytest.raises(
+            ValueError, match=re.escape(f"outputs must have shape (n_objects, 2), got (1, {n})")
+        ):
             predictor.predict_labels([np.full((1, n), 0.5)] * 2)
 
 
@@ -309,16 +386,29 @@ def test_parameters_that_cannot_be_used_are_refused(data):
         ({"prefit": True, "estimator": None}, "fitted already because of prefit=True, got None"),
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):
-            LabelWiseConformalClassifier(**({"estimator": KNeighborsClassifier(3)} | parameters)).fit(X, Y)
+            LabelWiseConformalClassifier(
+                **({"estimator": KNeighborsClassifier(3)} | parameters)
+            ).fit(X, Y)
 
 
 def test_statements_name_the_learner_of_the_bound_at_the_level(data):
     """Own training parts, as those of a time series, promise the bound by size alone, which is for any learner."""
     X, Y = data
     symmetric = "a learner that does not depend on the order of examples"
-    for cv, learners in ((30, (symmetric, symmetric)), (7, (symmetric, "any")), (TimeSeriesSplit(29), ("any", "any"))):
-        model = LabelWiseConformalClassifier(KNeighborsClassifier(1), cv=cv, random_state=0).fit(X[:60], Y[:60])
+    for cv, learners in (
+        (30, (symmetric, symmetric)),
+        (7, (symmetric, "any")),
+        (TimeSeriesSplit(29), ("any", "any")),
+    ):
+        model = LabelWiseConformalClassifier(KNeighborsClassifier(1), cv=cv, random_state=0).fit(
+            X[:60], Y[:60]
+        )
         pred = model.predict_labels(X[80:])
         for level, learner in zip((0.02, 0.1), learners, strict=True):
-            for statement in (pred.region(level).statement, pred.region(level, per_label=True).statement):
-                assert f" labels, and {'any learner' if learner == 'any' else learner} (" in statement
+            for statement in (
+                pred.region(level).statement,
+                pred.region(level, per_label=True).statement,
+            ):
+                assert (
+                    f" labels, and {'any learner' if learner == 'any' else learner} (" in statement
+                )

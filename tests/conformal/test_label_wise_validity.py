@@ -1,10 +1,11 @@
 """Are label-wise p-values and regions valid? By counting in fixed bags of examples, and by simulation.
 
-For a held-out calibration set validity is a statement about any bag of n + 1 examples, each of them in turn the new
-one: a share of at most eps of them may go wrong. That is checked exactly, without any luck. The simulations draw a data
-set and one new object per trial; an error rate is refused where a correct predictor shows it with probability at most
-1e-4 (one-sided binomial test, where the error is known exactly two-sided). Seeds are fixed; with new seeds each
-simulation gives at most 39 false alarms (three levels, up to 12 statements, 3 KS tests) in 10 000 runs.
+For a held-out calibration set validity is a statement about any bag of n + 1 examples, each of them
+in turn the new one: a share of at most eps of them may go wrong. That is checked exactly, without
+any luck. The simulations draw a data set and one new object per trial; an error rate is refused
+where a correct predictor shows it with probability at most 1e-4 (one-sided binomial test, where the
+error is known exactly two-sided). Seeds are fixed; with new seeds each simulation gives at most 39
+false alarms (three levels, up to 12 statements, 3 KS tests) in 10 000 runs.
 """
 
 from fractions import Fraction
@@ -27,7 +28,9 @@ LEVELS = (0.05, 0.1, 0.2)
 @st.composite
 def bags(draw):
     n, q = draw(st.integers(2, 12)), draw(st.integers(1, 3))
-    outputs = draw(arrays(np.float64, (n, q), elements=st.sampled_from([0.0, 0.2, 0.4, 0.5, 0.6, 1.0])))
+    outputs = draw(
+        arrays(np.float64, (n, q), elements=st.sampled_from([0.0, 0.2, 0.4, 0.5, 0.6, 1.0]))
+    )
     return outputs, draw(arrays(np.int8, (n, q), elements=st.integers(0, 1)))
 
 
@@ -35,7 +38,9 @@ def each_in_turn(outputs, Y, *, conditional):
     """Predictions for each example from all others."""
     for i in range(len(Y)):
         others = np.arange(len(Y)) != i
-        yield calibrate_labels(outputs[others], Y[others], conditional=conditional).predict_labels(outputs[[i]])
+        yield calibrate_labels(outputs[others], Y[others], conditional=conditional).predict_labels(
+            outputs[[i]]
+        )
 
 
 @given(bags(), st.integers(1, 19).map(lambda k: k / 20), st.booleans(), st.data())
@@ -43,16 +48,24 @@ def test_at_most_a_share_of_eps_of_any_bag_goes_wrong(bag, significance, conditi
     outputs, Y = bag
     n, q = Y.shape
     h = data.draw(st.integers(0, q - 1))
-    regions = [pred.region(significance, at_most_wrong=h) for pred in each_in_turn(outputs, Y, conditional=conditional)]
+    regions = [
+        pred.region(significance, at_most_wrong=h)
+        for pred in each_in_turn(outputs, Y, conditional=conditional)
+    ]
     errors = sum(not region.contains(Y[[i]])[0] for i, region in enumerate(regions))
     assert errors <= Fraction(str(significance)) * n
-    each = [pred.region(significance, per_label=True) for pred in each_in_turn(outputs, Y, conditional=conditional)]
+    each = [
+        pred.region(significance, per_label=True)
+        for pred in each_in_turn(outputs, Y, conditional=conditional)
+    ]
     wrong = np.array([region.wrong(Y[[i]])[0] for i, region in enumerate(each)])
     for j in range(q):
         assert int(wrong[:, j].sum()) <= Fraction(str(significance)) * n
         if conditional:
             for c in (0, 1):
-                assert int(wrong[Y[:, j] == c, j].sum()) <= Fraction(str(significance)) * int(np.sum(Y[:, j] == c))
+                assert int(wrong[Y[:, j] == c, j].sum()) <= Fraction(str(significance)) * int(
+                    np.sum(Y[:, j] == c)
+                )
 
 
 @given(st.integers(0, 10**6), st.integers(1, 19), st.data())
@@ -62,7 +75,9 @@ def test_error_in_a_bag_without_ties_is_exactly_the_significance(seed, k, data):
     outputs, Y = rng.random((20, 4)), rng.integers(0, 2, (20, 4))
     h = data.draw(st.integers(0, 3))
     predictions = enumerate(each_in_turn(outputs, Y, conditional=False))
-    errors = sum(not pred.region(k / 20, at_most_wrong=h).contains(Y[[i]])[0] for i, pred in predictions)
+    errors = sum(
+        not pred.region(k / 20, at_most_wrong=h).contains(Y[[i]])[0] for i, pred in predictions
+    )
     assert errors == k
 
 
@@ -95,7 +110,9 @@ def simulate(rng, n):
     X = np.round(rng.normal(size=(n, 2)))
     common = X[:, 0] + rng.normal(size=n)
     noise = rng.normal(size=(n, 3))
-    return X, np.column_stack([common + noise[:, 0] > 0, common > 1, X[:, 1] + noise[:, 2] > 1]).astype(int)
+    return X, np.column_stack(
+        [common + noise[:, 0] > 0, common > 1, X[:, 1] + noise[:, 2] > 1]
+    ).astype(int)
 
 
 def trials(n_trials, n_examples, *, seed, **parameters):
@@ -103,13 +120,18 @@ def trials(n_trials, n_examples, *, seed, **parameters):
     for rng in np.random.default_rng(seed).spawn(n_trials):
         X, Y = simulate(rng, n_examples + 1)
         model = LabelWiseConformalClassifier(
-            DecisionTreeClassifier(), calibration_size=19, random_state=int(rng.integers(2**31)), **parameters
+            DecisionTreeClassifier(),
+            calibration_size=19,
+            random_state=int(rng.integers(2**31)),
+            **parameters,
         )
         yield model.fit(X[:-1], Y[:-1]).predict_labels(X[-1:]), Y[-1:]
 
 
 def assert_rare(errors, n_trials, level):
-    assert binomtest(int(errors), int(n_trials), level, alternative="greater").pvalue > FALSE_ALARM, (level, errors)
+    assert (
+        binomtest(int(errors), int(n_trials), level, alternative="greater").pvalue > FALSE_ALARM
+    ), (level, errors)
 
 
 def assert_valid(predictions, *, conditional, smoothed):
@@ -126,7 +148,10 @@ def assert_valid(predictions, *, conditional, smoothed):
                 of_value = truth[:, j] == c
                 assert_rare(wrong[of_value, j].sum(), of_value.sum(), level)
         for h in (0, 1, 2):
-            errors = sum(not pred.region(level, at_most_wrong=h).contains(labels)[0] for pred, labels in predictions)
+            errors = sum(
+                not pred.region(level, at_most_wrong=h).contains(labels)[0]
+                for pred, labels in predictions
+            )
             assert_rare(errors, n_trials, level)
     if smoothed and not conditional:
         for j in range(3):
@@ -142,7 +167,11 @@ def test_regions_are_valid(conditional, smoothed):
 
 
 def bound_by_size(level, n_examples, n_folds):
-    return level if n_folds == 1 else 2 * level + 2 * (1 - level) * (n_folds - 1) / (n_examples + n_folds)
+    return (
+        level
+        if n_folds == 1
+        else 2 * level + 2 * (1 - level) * (n_folds - 1) / (n_examples + n_folds)
+    )
 
 
 @pytest.mark.validity
@@ -152,7 +181,9 @@ def test_errors_of_folds_stay_below_their_bound_within_values(smoothed):
     found = list(trials(2000, 60, seed=3, cv=4, conditional=True, smoothed=smoothed))
     for level, j, c in product(LEVELS, range(3), (0, 1)):
         of_value = [pred for pred, labels in found if labels[0, j] == c]
-        errors = sum(pred.region(level, per_label=True).possible_values[0, j, c] == 0 for pred in of_value)
+        errors = sum(
+            pred.region(level, per_label=True).possible_values[0, j, c] == 0 for pred in of_value
+        )
         bound = np.mean([pred.guarantee.bounds(level)[j, c] for pred in of_value])
         assert_rare(errors, len(of_value), min(bound, 1))
 
@@ -161,7 +192,12 @@ def continuous(rng, n):
     """Outputs without ties that say too much about the second label and too little about the third."""
     outputs = rng.random((n, 4))
     common = rng.random(n)
-    truth = np.column_stack([common, common, rng.random(n), rng.random(n)]) < outputs ** [1.0, 2.0, 0.5, 1.0]
+    truth = np.column_stack([common, common, rng.random(n), rng.random(n)]) < outputs ** [
+        1.0,
+        2.0,
+        0.5,
+        1.0,
+    ]
     return outputs, truth.astype(int)
 
 
@@ -173,7 +209,9 @@ def error_rates(n_trials, n_examples, level, *, seed, per_call):
     errors = np.zeros(4)
     for rng in np.random.default_rng(seed).spawn(n_trials):
         outputs, Y = continuous(rng, n_examples + per_call)
-        pred = calibrate_labels(outputs[:n_examples], Y[:n_examples]).predict_labels(outputs[n_examples:])
+        pred = calibrate_labels(outputs[:n_examples], Y[:n_examples]).predict_labels(
+            outputs[n_examples:]
+        )
         truth = Y[n_examples:]
         errors += [not pred.region(level, at_most_wrong=h).contains(truth)[-1] for h in range(4)]
     return errors.astype(int)
@@ -193,7 +231,11 @@ def test_too_many_wrong_labels_are_noticed():
     n_trials, errors = 400, 0
     for rng in np.random.default_rng(5).spawn(n_trials):
         outputs, Y = continuous(rng, 100)
-        region = calibrate_labels(outputs[:99], Y[:99]).predict_labels(outputs[99:]).region(0.1, per_label=True)
+        region = (
+            calibrate_labels(outputs[:99], Y[:99])
+            .predict_labels(outputs[99:])
+            .region(0.1, per_label=True)
+        )
         errors += not region.contains(Y[99:])[0]
     with pytest.raises(AssertionError):
         assert_rare(errors, n_trials, 0.1)
@@ -210,7 +252,13 @@ def adversary(rng, n_folds=5, n_each=20):
         return np.abs(Y[rows] - scores)
 
     calibration = np.concatenate([outputs(np.flatnonzero(fold_of == k), k) for k in range(n_folds)])
-    return calibration, Y[:-1], fold_of, [outputs(np.array([len(fold_of)]), k) for k in range(n_folds)], Y[-1:]
+    return (
+        calibration,
+        Y[:-1],
+        fold_of,
+        [outputs(np.array([len(fold_of)]), k) for k in range(n_folds)],
+        Y[-1:],
+    )
 
 
 def test_folds_that_are_wrong_about_different_labels_do_no_harm():
@@ -218,7 +266,11 @@ def test_folds_that_are_wrong_about_different_labels_do_no_harm():
     errors = of_sums = 0
     for rng in np.random.default_rng(6).spawn(300):
         outputs, Y, fold_of, new, truth = adversary(rng)
-        region = calibrate_labels(outputs, Y, folds=fold_of).predict_labels(new).region(0.1, at_most_wrong=4)
+        region = (
+            calibrate_labels(outputs, Y, folds=fold_of)
+            .predict_labels(new)
+            .region(0.1, at_most_wrong=4)
+        )
         errors += not region.contains(truth)[0]
         least = np.abs(outputs - Y).min(axis=1)
         counts = [sum(least[fold_of == k, None] >= np.abs(new[k] - truth) - 1e-9) for k in range(5)]

@@ -21,14 +21,19 @@ def size(thing):
 
 def needed(model):
     """The bytes of the classifiers, of every fold's scores and labelsets with their counts, and of row numbers."""
-    folds, priors = model.calibrator_.folds, [fold.measure.prior_ for fold in model.calibrator_.folds]
+    folds, priors = (
+        model.calibrator_.folds,
+        [fold.measure.prior_ for fold in model.calibrator_.folds],
+    )
     scores = [(fold.scores, fold.without_labels) for fold in folds]
     counts = [(prior.labelsets_, prior.counts_, prior.marginals_) for prior in priors]
     learned = [(fold.measure.parameters_, fold.measure.get_params()) for fold in folds]
     return sum(map(size, (model.models_, scores, counts, learned, model.fold_indices_)))
 
 
-@pytest.mark.parametrize("estimator", [LOGISTIC, RandomForestClassifier(5), POOL], ids=["logistic", "forest", "pool"])
+@pytest.mark.parametrize(
+    "estimator", [LOGISTIC, RandomForestClassifier(5), POOL], ids=["logistic", "forest", "pool"]
+)
 def test_a_pickled_predictor_is_hardly_larger_than_its_classifiers_scores_and_priors(estimator):
     model = CrossConformalClassifier(estimator, random_state=0).fit(X[:600], Y[:600])
     before = size(model)

@@ -35,7 +35,9 @@ def asked(tmp_path, monkeypatch):
 
 
 def run(numbers, folder, n_jobs=1):
-    return run_kept([delayed(times_two)(i) for i in numbers], folder, n_jobs=n_jobs, description="doubling")
+    return run_kept(
+        [delayed(times_two)(i) for i in numbers], folder, n_jobs=n_jobs, description="doubling"
+    )
 
 
 def files_in(folder):
@@ -52,7 +54,9 @@ def test_what_is_finished_before_an_error_is_kept(tmp_path, asked):
     with pytest.raises(ValueError, match="13 is not"):
         run([1, 2, 13, 4], tmp_path / "kept")
     told = []
-    assert run([1, 2, 4], KeptResults(tmp_path / "kept", tell=lambda *numbers: told.append(numbers))) == [2, 4, 8]
+    assert run(
+        [1, 2, 4], KeptResults(tmp_path / "kept", tell=lambda *numbers: told.append(numbers))
+    ) == [2, 4, 8]
     assert asked() == [1, 2, 13, 4]
     assert told == [(2, 3)]
 
@@ -118,9 +122,13 @@ def test_folder_and_files_of_another_user_are_not_read(tmp_path, asked, monkeypa
     run([7], tmp_path / "kept")
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    with pytest.raises(ValueError, match="must be a folder that is yours, and that nobody else can write to"):
+    with pytest.raises(
+        ValueError, match="must be a folder that is yours, and that nobody else can write to"
+    ):
         run([7], tmp_path / "kept")
-    monkeypatch.setattr(_memory, "make_private", lambda _: None)  # as if swapped after it was looked at
+    monkeypatch.setattr(
+        _memory, "make_private", lambda _: None
+    )  # as if swapped after it was looked at
     assert KeptResults(tmp_path / "kept").count() == 1
     with pytest.raises(OSError, match="could have been written by somebody else"):
         run([7], tmp_path / "kept")
@@ -181,7 +189,12 @@ def n_kept(jobs, folder):
 
 def test_answers_are_told_apart_wherever_an_argument_differs(tmp_path):
     jobs = [delayed(name_of)(value) for value in ARGUMENTS.values()]
-    jobs += [delayed(name_of)(1), delayed(name_of)(1, plus=1), delayed(name_of)(1, plus=2), delayed(str)(1)]
+    jobs += [
+        delayed(name_of)(1),
+        delayed(name_of)(1, plus=1),
+        delayed(name_of)(1, plus=2),
+        delayed(str)(1),
+    ]
     for _ in range(2):
         assert n_kept(jobs, tmp_path) == len(jobs)
     assert n_kept([delayed(name_of)(LogisticRegression(C=2.0))], tmp_path) == len(jobs)
@@ -191,7 +204,9 @@ def test_answers_are_told_apart_wherever_an_argument_differs(tmp_path):
 def test_answers_of_other_versions_are_not_used(monkeypatch, tmp_path, name):
     jobs = [delayed(name_of)(1)]
     assert [n_kept(jobs, tmp_path), n_kept(jobs, tmp_path)] == [1, 1]
-    monkeypatch.setattr(_memory, "version", lambda package: "0.1" if package == name else version(package))
+    monkeypatch.setattr(
+        _memory, "version", lambda package: "0.1" if package == name else version(package)
+    )
     assert n_kept(jobs, tmp_path) == 2
 
 
@@ -208,10 +223,15 @@ def test_answers_follow_the_code_of_ones_own_classes(monkeypatch, tmp_path, of_p
 
 
 def test_code_that_cannot_be_told_apart_is_refused(monkeypatch, tmp_path):
-    with pytest.raises(ValueError, match=r"FunctionTransformer holds something that cannot be pickled .*into a module"):
+    with pytest.raises(
+        ValueError,
+        match=r"FunctionTransformer holds something that cannot be pickled .*into a module",
+    ):
         n_kept([delayed(name_of)(FunctionTransformer(lambda values: values))], tmp_path)
     monkeypatch.delattr(sys.modules[__name__], "__file__")
-    with pytest.raises(ValueError, match=r"whether the code of Own\(\) has changed, because it is in no file"):
+    with pytest.raises(
+        ValueError, match=r"whether the code of Own\(\) has changed, because it is in no file"
+    ):
         n_kept([delayed(name_of)(Own())], tmp_path)
 
 
@@ -220,7 +240,9 @@ def make_function():
 
 
 def test_answers_that_cannot_be_pickled_are_refused_in_plain_words(tmp_path):
-    with pytest.raises(ValueError, match=r"and function holds something that cannot be pickled .* at None"):
+    with pytest.raises(
+        ValueError, match=r"and function holds something that cannot be pickled .* at None"
+    ):
         run_kept([delayed(make_function)()], tmp_path, n_jobs=1, description="making functions")
     assert not files_in(tmp_path)
 
@@ -228,7 +250,9 @@ def test_answers_that_cannot_be_pickled_are_refused_in_plain_words(tmp_path):
 def test_memory_is_a_folder_in_any_form(tmp_path, asked):
     for none in (None, joblib.Memory(None)):
         assert run([1], none) == [2]
-    for number, folder in enumerate((tmp_path / "a", str(tmp_path / "b"), joblib.Memory(tmp_path / "c", verbose=0))):
+    for number, folder in enumerate(
+        (tmp_path / "a", str(tmp_path / "b"), joblib.Memory(tmp_path / "c", verbose=0))
+    ):
         assert run([1], folder) == run([1], folder) == [2]
         assert len(asked()) == 3 + number
     for wrong in (3, "", True):

@@ -22,7 +22,9 @@ from labelsure import (
 )
 from labelsure.measures import PowerMeasure
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 X, Y = make_data(90)
 WEIGHTS = 1 + np.arange(90.0)
@@ -34,7 +36,9 @@ class Weighed(Counting):
     seen = []  # noqa: RUF012, shared by all copies on purpose
 
     def fit(self, X, Y, sample_weight=None, colour=None):
-        Weighed.seen.append((np.array(X), None if sample_weight is None else np.array(sample_weight), colour))
+        Weighed.seen.append(
+            (np.array(X), None if sample_weight is None else np.array(sample_weight), colour)
+        )
         return super().fit(X, Y)
 
     def __sklearn_tags__(self):
@@ -61,7 +65,9 @@ def rows_of(part):
 def predictors(estimator):
     return [
         CrossConformalClassifier(estimator, cv=3, measure=PowerMeasure(), random_state=0),
-        CrossConformalClassifier(estimator, cv=3, random_state=0),  # the default learns from inner folds
+        CrossConformalClassifier(
+            estimator, cv=3, random_state=0
+        ),  # the default learns from inner folds
         CrossConformalClassifier(estimator, cv=6, random_state=0),  # and here from shared models
         InductiveConformalClassifier(estimator, random_state=0),
         LabelWiseConformalClassifier(estimator, random_state=0),
@@ -85,15 +91,20 @@ def test_weights_train_and_calibration_examples_count_alike():
     with_weights = predictors(Weighed())[2].fit(X, Y, sample_weight=WEIGHTS)
     without = predictors(Weighed())[2].fit(X, Y)
     np.testing.assert_array_equal(
-        with_weights.predict_labelsets(X[:9]).p_values(), without.predict_labelsets(X[:9]).p_values()
+        with_weights.predict_labelsets(X[:9]).p_values(),
+        without.predict_labelsets(X[:9]).p_values(),
     )
-    assert with_weights.calibrator_.guarantee.sentence(0.1) == without.calibrator_.guarantee.sentence(0.1)
+    assert with_weights.calibrator_.guarantee.sentence(
+        0.1
+    ) == without.calibrator_.guarantee.sentence(0.1)
 
 
 def test_weights_change_what_a_learner_learns():
     model = MultiOutputClassifier(LogisticRegression())
     skewed = np.where(Y[:, 0] == 1, 50.0, 1.0)
-    plain, weighed = (predictors(model)[0].fit(X, Y, **given) for given in ({}, {"sample_weight": skewed}))
+    plain, weighed = (
+        predictors(model)[0].fit(X, Y, **given) for given in ({}, {"sample_weight": skewed})
+    )
     assert (
         weighed.models_[0].estimator.predict_proba(X)[0][:, 1].mean()
         > plain.models_[0].estimator.predict_proba(X)[0][:, 1].mean() + 0.2
@@ -103,7 +114,9 @@ def test_weights_change_what_a_learner_learns():
 @pytest.mark.parametrize("cv", [3, 6])
 def test_pools_weigh_members_and_their_weights(cv):
     """Members in unshared and in shared folds; an example of weight 0 might as well have other labels."""
-    pool = PooledClassifier([("one", MultiOutputClassifier(LogisticRegression())), ("two", Weighed())], cv=3)
+    pool = PooledClassifier(
+        [("one", MultiOutputClassifier(LogisticRegression())), ("two", Weighed())], cv=3
+    )
     weights = np.where(np.arange(90) < 60, 1.0, 0.0)
     other = Y.copy()
     other[60:] = 1 - other[60:]
@@ -131,7 +144,9 @@ def test_pipelines_hand_weights_to_their_last_step():
         OneVsRestClassifier(LogisticRegression()),
         MultiOutputClassifier(KNeighborsClassifier()),
         make_pipeline(StandardScaler(), Counting()),
-        PooledClassifier([("one", RandomForestClassifier(2)), ("two", KNeighborsClassifier())], cv=2),
+        PooledClassifier(
+            [("one", RandomForestClassifier(2)), ("two", KNeighborsClassifier())], cv=2
+        ),
     ],
     ids=str,
 )
@@ -175,7 +190,9 @@ def test_a_model_that_is_fitted_already_takes_no_weights():
 
 
 def test_other_parameters_take_routing():
-    with pytest.raises(ValueError, match="fit got colour, which only scikit-learn's metadata routing"):
+    with pytest.raises(
+        ValueError, match="fit got colour, which only scikit-learn's metadata routing"
+    ):
         predictors(Weighed())[0].fit(X, Y, colour="red")
 
 
@@ -246,5 +263,7 @@ def test_routing_brings_groups_unless_told_otherwise():
 @pytest.mark.usefixtures("routing")
 def test_groups_that_are_passed_by_hand_are_kept_whatever_routers_are_told():
     groups = np.arange(90) // 3
-    model = CrossConformalClassifier(Weighed(), cv=3, measure=PowerMeasure()).set_fit_request(groups=False)
+    model = CrossConformalClassifier(Weighed(), cv=3, measure=PowerMeasure()).set_fit_request(
+        groups=False
+    )
     assert model.fit(X, Y, groups=groups).groups_.tolist() == groups.tolist()

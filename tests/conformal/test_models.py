@@ -33,7 +33,9 @@ def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
         inner = Counting().fit(X[sorted(trained)], Y[sorted(trained)])
         for place, row in enumerate(split.train.tolist()):
             if row not in trained:
-                np.testing.assert_allclose(fold.out_of_fold_outputs[place], inner.predict_proba(X[[row]])[0])
+                np.testing.assert_allclose(
+                    fold.out_of_fold_outputs[place], inner.predict_proba(X[[row]])[0]
+                )
     assert fold.out_of_fold_outputs.shape == (30, 3)
 
 

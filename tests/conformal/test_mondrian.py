@@ -22,7 +22,9 @@ def test_a_category_without_examples_gives_the_p_value_one(data):
     few[few.sum(axis=1) > 2] = 0
     model = CrossConformalClassifier(BASE, cv=3, mondrian="cardinality", random_state=0).fit(X, few)
     assert (model.predict_labelsets(X[:5]).p_value(np.ones((5, 4), dtype=int)) == 1).all()
-    by_object = InductiveConformalClassifier(BASE, mondrian=lambda X: X[:, 0] > 100, random_state=0).fit(X, Y)
+    by_object = InductiveConformalClassifier(
+        BASE, mondrian=lambda X: X[:, 0] > 100, random_state=0
+    ).fit(X, Y)
     assert (by_object.predict_labelsets(X[:2] + 1000).p_values() == 1).all()
 
 
@@ -32,4 +34,6 @@ def test_labels_are_found_by_number_and_by_name(data):
     named = pandas.DataFrame(Y, columns=["a", "b", "c", "d"])
     by_name = InductiveConformalClassifier(BASE, mondrian="b", random_state=0).fit(X, named)
     by_number = InductiveConformalClassifier(BASE, mondrian=1, random_state=0).fit(X, Y)
-    assert np.array_equal(by_name.predict_labelsets(X).p_value(Y), by_number.predict_labelsets(X).p_value(Y))
+    assert np.array_equal(
+        by_name.predict_labelsets(X).p_value(Y), by_number.predict_labelsets(X).p_value(Y)
+    )

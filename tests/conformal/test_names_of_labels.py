@@ -29,7 +29,9 @@ KINDS = {
 
 
 def predict(model, X):
-    return model.predict_labels(X) if hasattr(model, "predict_labels") else model.predict_labelsets(X)
+    return (
+        model.predict_labels(X) if hasattr(model, "predict_labels") else model.predict_labelsets(X)
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -53,7 +55,10 @@ def test_names_come_from_fit_or_from_the_columns_of_y(name):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["beach", "urban", "beach"], "Label names must differ, got 'beach' for the labels 0 and 2"),
+        (
+            ["beach", "urban", "beach"],
+            "Label names must differ, got 'beach' for the labels 0 and 2",
+        ),
         (["beach", "urban"], "label_names must name the 3 labels, got 2 names"),
         ("abc", "label_names must be a sequence of 3 names, got the string 'abc'"),
     ],
@@ -85,9 +90,13 @@ def test_nonconformity_takes_columns_by_name(name, measure):
 
 def test_training_labels_of_a_fitted_model_are_taken_by_name():
     fitted = Counting().fit(X[:30], Y[:30])
-    model = InductiveConformalClassifier(fitted, prefit=True, measure=LogLossMeasure() + UnseenPenalty())
+    model = InductiveConformalClassifier(
+        fitted, prefit=True, measure=LogLossMeasure() + UnseenPenalty()
+    )
     tables = [
-        model.fit(X[30:60], FRAME[30:60], training_labels=training).predict_labelsets(X[60:]).p_values()
+        model.fit(X[30:60], FRAME[30:60], training_labels=training)
+        .predict_labelsets(X[60:])
+        .p_values()
         for training in (Y[:30], FRAME[:30], FRAME[:30][TURNED])
     ]
     np.testing.assert_array_equal(tables[1], tables[0])
@@ -98,7 +107,11 @@ def test_outputs_and_labels_of_ready_made_outputs_are_taken_by_name():
     outputs = pd.DataFrame(X[:, :3], columns=NAMES)
     measure, training = LabelWiseCombination(), (FRAME[:20], outputs[:20])
     expected = calibrate_outputs(
-        outputs[20:50], FRAME[20:50], measure=measure, training_labels=training[0], training_outputs=training[1]
+        outputs[20:50],
+        FRAME[20:50],
+        measure=measure,
+        training_labels=training[0],
+        training_outputs=training[1],
     ).predict_labelsets(outputs[50:])
     turned = calibrate_outputs(
         outputs[20:50][TURNED],
@@ -110,7 +123,9 @@ def test_outputs_and_labels_of_ready_made_outputs_are_taken_by_name():
     pred = turned.predict_labelsets(outputs[50:][TURNED])
     np.testing.assert_array_equal(pred.p_values(), expected.p_values())
     scores = turned.nonconformity(outputs[50:], FRAME[50:])
-    np.testing.assert_array_equal(turned.nonconformity(outputs[50:][TURNED], FRAME[50:][TURNED]), scores)
+    np.testing.assert_array_equal(
+        turned.nonconformity(outputs[50:][TURNED], FRAME[50:][TURNED]), scores
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -121,7 +136,9 @@ def test_predictions_keep_the_index_of_a_frame(name):
     pred = predict(model, frame[60:64])
 
     def objects_of(answer):
-        return answer.to_frame().index.get_level_values(0).unique().tolist()  # label-wise: a row for each label too
+        return (
+            answer.to_frame().index.get_level_values(0).unique().tolist()
+        )  # label-wise: a row for each label too
 
     assert objects_of(pred) == ["row 60", "row 61", "row 62", "row 63"]
     assert objects_of(pred.region(0.2)) == ["row 60", "row 61", "row 62", "row 63"]
@@ -131,6 +148,12 @@ def test_predictions_keep_the_index_of_a_frame(name):
 def test_predictions_of_outputs_keep_the_index():
     outputs = pd.DataFrame(X[:, :3], columns=NAMES, index=[f"row {i}" for i in range(len(X))])
     predictor = calibrate_outputs(outputs[:60], Y[:60])
-    assert predictor.predict_labelsets(outputs[60:62]).to_frame().index.tolist() == ["row 60", "row 61"]
+    assert predictor.predict_labelsets(outputs[60:62]).to_frame().index.tolist() == [
+        "row 60",
+        "row 61",
+    ]
     objects = pd.DataFrame(X[60:62], index=["x", "y"])
-    assert predictor.predict_labelsets(X[60:62, :3], objects).to_frame().index.tolist() == ["x", "y"]
+    assert predictor.predict_labelsets(X[60:62, :3], objects).to_frame().index.tolist() == [
+        "x",
+        "y",
+    ]

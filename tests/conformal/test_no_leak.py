@@ -1,7 +1,8 @@
 """Nothing learned from calibration examples enters a score: other labels there change their own scores alone.
 
-The other labelsets occur nowhere in the data, so that they change whatever could be learned from them: frequencies of
-labelsets, of numbers of labels and of pairs, distances to the nearest labelset, errors.
+The other labelsets occur nowhere in the data, so that they change whatever could be learned from
+them: frequencies of labelsets, of numbers of labels and of pairs, distances to the nearest
+labelset, errors.
 """
 
 import numpy as np
@@ -69,7 +70,9 @@ def test_inductive_scores_do_not_depend_on_calibration_labels(data, name):
     model = InductiveConformalClassifier(BASE, measure=named(name), random_state=0, empty="allow")
     first = clone(model).fit(X, Y)
     second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
-    assert np.array_equal(of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X))
+    assert np.array_equal(
+        of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X)
+    )
     p_values = [fitted.predict_labelsets(X).p_values() for fitted in (first, second)]
     assert not np.array_equal(*p_values)  # what may change, and does
 
@@ -78,14 +81,21 @@ def test_inductive_scores_do_not_depend_on_calibration_labels(data, name):
 def test_a_folds_scores_do_not_depend_on_its_own_labels(data, name):
     X, Y = data
     folds = [(np.arange(40, 120), np.arange(40)), (np.arange(80), np.arange(80, 120))]
-    model = CrossConformalClassifier(BASE, measure=named(name), cv=folds, random_state=0, empty="allow")
+    model = CrossConformalClassifier(
+        BASE, measure=named(name), cv=folds, random_state=0, empty="allow"
+    )
 
     def scores_of_folds(Y):
         fitted = clone(model).fit(X, Y)
         scores = []
         for calibrated, inner in zip(fitted.calibrator_.folds, fitted.models_, strict=True):
             outputs = outputs_of(inner, X, N_LABELS)
-            scores.append([calibrated.measure.scores(outputs, np.tile(one, (len(X), 1)), X=X) for one in LABELSETS])
+            scores.append(
+                [
+                    calibrated.measure.scores(outputs, np.tile(one, (len(X), 1)), X=X)
+                    for one in LABELSETS
+                ]
+            )
         return scores
 
     first, second = scores_of_folds(Y), scores_of_folds(replace_labels(Y, folds[0][1]))
@@ -101,7 +111,9 @@ def test_labels_that_leaked_into_a_measure_would_be_seen(data, name):
     scores = []
     for labels in (Y, replace_labels(Y, np.arange(40))):
         measure = named(name).fit(labels, outputs=outputs, X=X)
-        scores.append(of_all_labelsets(lambda X, Y, measure=measure: measure.scores(outputs, Y, X=X), X))
+        scores.append(
+            of_all_labelsets(lambda X, Y, measure=measure: measure.scores(outputs, Y, X=X), X)
+        )
     assert not np.array_equal(*scores)
 
 
@@ -118,8 +130,12 @@ def test_thresholds_and_the_choice_of_answers_do_not_depend_on_calibration_label
 
 def test_recalibrated_probabilities_may_depend_on_calibration_labels_and_scores_do_not(data):
     X, Y = data
-    model = InductiveConformalClassifier(BASE, measure=named("power"), random_state=0, empty="allow")
+    model = InductiveConformalClassifier(
+        BASE, measure=named("power"), random_state=0, empty="allow"
+    )
     first = clone(model).fit(X, Y)
     second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
     assert not np.array_equal(first.predict_proba(X), second.predict_proba(X))
-    assert np.array_equal(of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X))
+    assert np.array_equal(
+        of_all_labelsets(first.nonconformity, X), of_all_labelsets(second.nonconformity, X)
+    )

@@ -76,7 +76,9 @@ def test_odd_labels_work(kind, labels, base):
     X, Y = whole_numbers()
     Y = ODD_LABELS[labels](Y)
     for penalty in (0.0, 1.0):
-        model = small(kind, BASES[base], measure=PowerMeasure(pair_penalty=penalty)).fit(X[:20], Y[:20])
+        model = small(kind, BASES[base], measure=PowerMeasure(pair_penalty=penalty)).fit(
+            X[:20], Y[:20]
+        )
         assert_sane(model, X[20:], Y.shape[1])
     assert_sane(model, X[23:], Y.shape[1])  # a single object
 
@@ -122,7 +124,9 @@ def test_two_examples_are_enough(base):
     X, Y = np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0, 1], [1, 1]])
     cross = CrossConformalClassifier(BASES[base], cv=2, random_state=0).fit(X, Y)
     assert_sane(cross, X, 2)
-    inductive = InductiveConformalClassifier(BASES[base], calibration_size=1, random_state=0).fit(X, Y)
+    inductive = InductiveConformalClassifier(BASES[base], calibration_size=1, random_state=0).fit(
+        X, Y
+    )
     assert_sane(inductive, X, 2)
     if base in ("ML-kNN", "ML-RBF"):  # one example has no second class for the others
         assert_sane(FullConformalClassifier(BASES[base]).fit(X, Y), X[:1], 2)
@@ -141,7 +145,9 @@ X_FORMS = {
     "read-only": _read_only,
     "nested list": lambda X: X.tolist(),
     "frame": lambda X: pd.DataFrame(X).rename(columns=str),
-    "frame of several types": lambda X: pd.DataFrame(X).rename(columns=str).astype({"0": int, "1": np.float32}),
+    "frame of several types": lambda X: (
+        pd.DataFrame(X).rename(columns=str).astype({"0": int, "1": np.float32})
+    ),
     "csr array": sparse.csr_array,
     "coo array": sparse.coo_array,
 }
@@ -162,7 +168,9 @@ def test_form_of_objects_does_not_matter(kind, form):
     """Fitting and predicting in one form, and fitting in one and predicting in another, give the same p-values."""
     X, Y = whole_numbers()
     convert = X_FORMS[form]
-    expected = small(kind, MLkNNClassifier(3)).fit(X[:20], Y[:20]).predict_labelsets(X[22:]).p_values()
+    expected = (
+        small(kind, MLkNNClassifier(3)).fit(X[:20], Y[:20]).predict_labelsets(X[22:]).p_values()
+    )
     model = small(kind, MLkNNClassifier(3)).fit(convert(X[:20]), Y[:20])
     np.testing.assert_array_equal(model.predict_labelsets(convert(X[22:])).p_values(), expected)
     if "frame" not in form:  # scikit-learn warns where names are missing or new
@@ -176,7 +184,11 @@ def test_form_of_objects_does_not_matter(kind, form):
 def test_form_of_labels_does_not_matter(kind, form):
     X, Y = whole_numbers()
     measure = PowerMeasure(pair_penalty=1.0)
-    expected = small(kind, MLkNNClassifier(3), measure=measure).fit(X[:20], Y[:20]).predict_labelsets(X[22:])
+    expected = (
+        small(kind, MLkNNClassifier(3), measure=measure)
+        .fit(X[:20], Y[:20])
+        .predict_labelsets(X[22:])
+    )
     model = small(kind, MLkNNClassifier(3), measure=measure).fit(X[:20], Y_FORMS[form](Y[:20]))
     pred = model.predict_labelsets(X[22:])
     np.testing.assert_array_equal(pred.p_values(), expected.p_values())
@@ -190,14 +202,18 @@ def test_cv_may_be_a_splitter_or_an_iterable():
     X, Y = whole_numbers()
     splitter = KFold(4, shuffle=True, random_state=3)
     expected = CrossConformalClassifier(MLkNNClassifier(3), cv=splitter, random_state=0).fit(X, Y)
-    assert [fold.tolist() for fold in expected.fold_indices_] == [test.tolist() for _, test in splitter.split(X)]
+    assert [fold.tolist() for fold in expected.fold_indices_] == [
+        test.tolist() for _, test in splitter.split(X)
+    ]
     numbers = np.empty(24, dtype=int)
     for k, fold in enumerate(expected.fold_indices_):
         numbers[fold] = k
     as_lists = [(train.tolist(), test.tolist()) for train, test in splitter.split(X)]
     for cv in (PredefinedSplit(numbers), splitter.split(X), as_lists, iter(as_lists)):
         model = CrossConformalClassifier(MLkNNClassifier(3), cv=cv, random_state=0).fit(X, Y)
-        np.testing.assert_array_equal(model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values())
+        np.testing.assert_array_equal(
+            model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values()
+        )
 
 
 def test_one_fold_is_an_inductive_predictor():
@@ -205,13 +221,22 @@ def test_one_fold_is_an_inductive_predictor():
     numbers = np.repeat([-1, 0], [14, 10])
     measure = PowerMeasure()
     options = {"measure": measure, "empty": "allow"}
-    cross = CrossConformalClassifier(MLkNNClassifier(3), cv=PredefinedSplit(numbers), **options).fit(X, Y)
+    cross = CrossConformalClassifier(
+        MLkNNClassifier(3), cv=PredefinedSplit(numbers), **options
+    ).fit(X, Y)
     fitted = MLkNNClassifier(3).fit(X[:14], Y[:14])
     inductive = InductiveConformalClassifier(fitted, prefit=True, **options).fit(X[14:], Y[14:])
-    np.testing.assert_array_equal(cross.predict_labelsets(X).p_values(), inductive.predict_labelsets(X).p_values())
-    once = CrossConformalClassifier(MLkNNClassifier(3), cv=ShuffleSplit(1, test_size=8, random_state=0)).fit(X, Y)
+    np.testing.assert_array_equal(
+        cross.predict_labelsets(X).p_values(), inductive.predict_labelsets(X).p_values()
+    )
+    once = CrossConformalClassifier(
+        MLkNNClassifier(3), cv=ShuffleSplit(1, test_size=8, random_state=0)
+    ).fit(X, Y)
     assert once.calibrator_.sizes == (8,)
-    assert "at most 0.1, for exchangeable examples (" in once.predict_labelsets(X).region(0.1).statement
+    assert (
+        "at most 0.1, for exchangeable examples ("
+        in once.predict_labelsets(X).region(0.1).statement
+    )
 
 
 def test_leave_one_out_works():
@@ -230,11 +255,22 @@ def test_folds_are_shuffled_and_as_equal_as_possible():
 
 @pytest.mark.parametrize(
     ("size", "n_calibration"),
-    [(1, 1), (23, 23), (np.int64(5), 5), (0.5, 12), (0.3, 8), (1e-9, 1), (0.95, 23), (np.float64(0.25), 6)],
+    [
+        (1, 1),
+        (23, 23),
+        (np.int64(5), 5),
+        (0.5, 12),
+        (0.3, 8),
+        (1e-9, 1),
+        (0.95, 23),
+        (np.float64(0.25), 6),
+    ],
 )
 def test_calibration_size_is_a_number_or_a_share(size, n_calibration):
     X, Y = whole_numbers()
-    model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=size, random_state=0).fit(X, Y)
+    model = InductiveConformalClassifier(
+        MLkNNClassifier(3), calibration_size=size, random_state=0
+    ).fit(X, Y)
     (rows,) = model.fold_indices_
     assert len(rows) == n_calibration
     assert model.calibrator_.sizes == (n_calibration,)
@@ -244,7 +280,9 @@ def test_calibration_size_is_a_number_or_a_share(size, n_calibration):
 
 def test_calibration_share_is_free_of_rounding():
     X, Y = np.zeros((100, 1)), np.tile([[0, 1], [1, 0]], (50, 1))
-    model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=0.07).fit(X, Y)  # 0.07 * 100 > 7
+    model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=0.07).fit(
+        X, Y
+    )  # 0.07 * 100 > 7
     assert model.calibrator_.sizes == (7,)
 
 

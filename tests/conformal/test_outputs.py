@@ -98,12 +98,16 @@ def assert_same_predictions(pred, expected):
 def test_outputs_of_folds_give_the_cross_conformal_classifier(base, measure, smoothed, data):
     X, Y = data
     common = {"measure": measure, "smoothed": smoothed, "random_state": 9}
-    model = CrossConformalClassifier(BASES[base], cv=4, **common).fit(X[:60], pd.DataFrame(Y[:60], columns=list("abc")))
+    model = CrossConformalClassifier(BASES[base], cv=4, **common).fit(
+        X[:60], pd.DataFrame(Y[:60], columns=list("abc"))
+    )
     outputs, folds = np.empty((60, 3)), np.empty(60, dtype=int)
     for k, (rows, fitted) in enumerate(zip(model.fold_indices_, model.models_, strict=True)):
         outputs[rows] = outputs_of(fitted, X[rows], 3)
         folds[rows] = 10 * k - 7  # any whole numbers
-    predictor = calibrate_outputs(outputs, Y[:60], folds=folds, label_names=["a", "b", "c"], **common)
+    predictor = calibrate_outputs(
+        outputs, Y[:60], folds=folds, label_names=["a", "b", "c"], **common
+    )
     give_draws_of(model, predictor)
     assert predictor.fold_numbers.tolist() == [-7, 3, 13, 23]
     new_outputs = [outputs_of(fitted, X[60:], 3) for fitted in model.models_]
@@ -112,10 +116,16 @@ def test_outputs_of_folds_give_the_cross_conformal_classifier(base, measure, smo
     assert_same_predictions(predictor.predict_labelsets(np.stack(new_outputs), X[60:]), expected)
     shuffled = np.random.default_rng(0).permutation(60)
     again = calibrate_outputs(
-        outputs[shuffled], Y[:60][shuffled], folds=folds[shuffled], label_names=["a", "b", "c"], **common
+        outputs[shuffled],
+        Y[:60][shuffled],
+        folds=folds[shuffled],
+        label_names=["a", "b", "c"],
+        **common,
     )
     give_draws_of(model, again)
-    assert_same_predictions(again.predict_labelsets(new_outputs), predictor.predict_labelsets(new_outputs))
+    assert_same_predictions(
+        again.predict_labelsets(new_outputs), predictor.predict_labelsets(new_outputs)
+    )
 
 
 def test_outputs_in_any_form_are_read_alike(data):
@@ -126,10 +136,16 @@ def test_outputs_in_any_form_are_read_alike(data):
     for form in (outputs.tolist(), np.asfortranarray(outputs), frame, outputs.astype(float)):
         pred = calibrate_outputs(form, sparse.csr_array(Y)).predict_labelsets(form[:5])
         assert_same_predictions(pred, expected)
-    assert calibrate_outputs(frame, labels).predict_labelsets(frame[:5]).label_names == ("x", "y", "z")
+    assert calibrate_outputs(frame, labels).predict_labelsets(frame[:5]).label_names == (
+        "x",
+        "y",
+        "z",
+    )
     named = calibrate_outputs(frame, labels, label_names=np.array(["u", "v", "w"]))
     assert named.predict_labelsets(frame[:5]).label_names == ("u", "v", "w")
-    assert calibrate_outputs(outputs, Y, folds=pd.Series(np.arange(70) % 3)).fold_numbers.tolist() == [0, 1, 2]
+    assert calibrate_outputs(
+        outputs, Y, folds=pd.Series(np.arange(70) % 3)
+    ).fold_numbers.tolist() == [0, 1, 2]
 
 
 OUTPUTS, LABELS = np.full((4, 2), 0.5), np.array([[0, 1], [1, 0], [1, 1], [0, 1]])
@@ -138,26 +154,47 @@ OUTPUTS, LABELS = np.full((4, 2), 0.5), np.array([[0, 1], [1, 0], [1, 1], [0, 1]
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ({"outputs": OUTPUTS + 0.6}, ("outputs must lie between 0 and 1, got 1.1 in row 0, column 0", "expit")),
+        (
+            {"outputs": OUTPUTS + 0.6},
+            ("outputs must lie between 0 and 1, got 1.1 in row 0, column 0", "expit"),
+        ),
         ({"outputs": OUTPUTS - 0.6}, ("outputs must lie between 0 and 1, got -0.",)),
         ({"outputs": OUTPUTS * np.nan}, ("outputs must lie between 0 and 1, got nan",)),
         ({"outputs": OUTPUTS * np.inf}, ("outputs must lie between 0 and 1, got inf",)),
         ({"outputs": OUTPUTS[:, :1]}, ("outputs must have shape (n_objects, 2), got (4, 1)",)),
         ({"outputs": OUTPUTS[:, 0]}, ("outputs must have shape (n_objects, 2), got (4,)",)),
-        ({"outputs": OUTPUTS[:3]}, ("outputs and Y must have the same number of rows, got 3 and 4",)),
-        ({"outputs": OUTPUTS[:0], "Y": LABELS[:0]}, ("at least one calibration example, got none",)),
+        (
+            {"outputs": OUTPUTS[:3]},
+            ("outputs and Y must have the same number of rows, got 3 and 4",),
+        ),
+        (
+            {"outputs": OUTPUTS[:0], "Y": LABELS[:0]},
+            ("at least one calibration example, got none",),
+        ),
         ({"Y": LABELS + 1}, ("Y must hold only 0 and 1, got 2",)),
         ({"Y": LABELS[:, 0]}, ("Y must be a label matrix",)),
-        ({"folds": [0, 1]}, ("folds must hold one fold number per calibration example, 4 in all", "(2,)")),
+        (
+            {"folds": [0, 1]},
+            ("folds must hold one fold number per calibration example, 4 in all", "(2,)"),
+        ),
         ({"folds": 3}, ("folds must hold one fold number per calibration example", "()")),
         ({"folds": [1, 1, 1, 1]}, ("folds must name at least two folds",)),
         ({"folds": [0, 1, 0.5, 1]}, ("folds must hold whole numbers, got float64",)),
         ({"folds": ["a", "b", "a", "b"]}, ("folds must hold whole numbers",)),
         ({"folds": [0, 1, None, 1]}, ("folds must hold whole numbers, got object",)),
-        ({"folds": [0, 1, 0, 1], "training_labels": LABELS}, ("training_labels goes without folds",)),
-        ({"training_labels": LABELS[:, :1]}, ("training_labels must have 2 columns, one per label, got 1",)),
+        (
+            {"folds": [0, 1, 0, 1], "training_labels": LABELS},
+            ("training_labels goes without folds",),
+        ),
+        (
+            {"training_labels": LABELS[:, :1]},
+            ("training_labels must have 2 columns, one per label, got 1",),
+        ),
         ({"training_labels": LABELS * 3}, ("training_labels must hold only 0 and 1, got 3",)),
-        ({"measure": PowerMeasure(pair_penalty=1)}, ("needs the labelsets", "pass them as training_labels")),
+        (
+            {"measure": PowerMeasure(pair_penalty=1)},
+            ("needs the labelsets", "pass them as training_labels"),
+        ),
         ({"measure": "power"}, ("measure must be a nonconformity measure", "'power'")),
         ({"empty": "maybe"}, ("empty must be one of 'auto', 'allow', 'exclude', got 'maybe'",)),
         ({"label_names": ["a"]}, ("label_names must name the 2 labels, got 1 names",)),
@@ -195,17 +232,25 @@ def test_outputs_of_other_libraries_are_read_be_they_on_a_gpu(other, device):
     outputs, Y, new = rng.random((40, 3)), rng.integers(2, size=(40, 3)), rng.random((5, 3))
     expected = calibrate_outputs(outputs, Y).predict_labelsets(new).p_values()
     predictor = calibrate_outputs(other(outputs, device), other(Y, device))
-    np.testing.assert_array_equal(predictor.predict_labelsets(other(new, device)).p_values(), expected)
+    np.testing.assert_array_equal(
+        predictor.predict_labelsets(other(new, device)).p_values(), expected
+    )
 
 
 def test_outputs_on_a_gpu_of_an_unknown_library_are_refused():
     predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]])
-    with pytest.raises(ValueError, match=r"InOtherMemory .* cannot be read: not in memory\. Pass an array of numbers"):
+    with pytest.raises(
+        ValueError,
+        match=r"InOtherMemory .* cannot be read: not in memory\. Pass an array of numbers",
+    ):
         predictor.predict(InOtherMemory(np.array([[0.8, 0.3]]), device=2))
 
 
 def test_no_new_objects_are_no_error():
-    assert calibrate_outputs(OUTPUTS, LABELS).predict_labelsets(OUTPUTS[:0]).labelsets.shape == (0, 2)
+    assert calibrate_outputs(OUTPUTS, LABELS).predict_labelsets(OUTPUTS[:0]).labelsets.shape == (
+        0,
+        2,
+    )
 
 
 def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_part(data):
@@ -219,7 +264,9 @@ def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_pa
         (outputs, known, default_measure(Need.TRAINING_LABELS)),
         (sparse.csr_array(outputs), known, default_measure(Need.TRAINING_LABELS)),
     ):
-        assert repr(calibrate_outputs(given, Y, **options).calibrator.folds[0].measure) == repr(expected)
+        assert repr(calibrate_outputs(given, Y, **options).calibrator.folds[0].measure) == repr(
+            expected
+        )
 
 
 def test_default_measure_of_a_fitted_model_is_the_papers_unless_its_training_labels_are_given(data):

@@ -16,9 +16,16 @@ from labelsure import (
 )
 from labelsure.conformal import GUARANTEES
 from labelsure.estimators import outputs_of
-from labelsure.measures import LabelWiseCombination, LogLossMeasure, MahalanobisMeasure, UnseenPenalty
+from labelsure.measures import (
+    LabelWiseCombination,
+    LogLossMeasure,
+    MahalanobisMeasure,
+    UnseenPenalty,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 X, Y = make_data(72)
 
@@ -34,12 +41,16 @@ def tilted(X):
 def fit_cross(**options):
     """Return a fitted classifier, a predictor fed with its models' outputs, and those for new objects."""
     options.setdefault("measure", LogLossMeasure() + UnseenPenalty())
-    model = CrossConformalClassifier(Counting(), cv=4, random_state=0, **options).fit(X[:60], Y[:60])
+    model = CrossConformalClassifier(Counting(), cv=4, random_state=0, **options).fit(
+        X[:60], Y[:60]
+    )
     outputs, folds = np.empty((60, 3)), np.empty(60, dtype=int)
     for k, (rows, inner) in enumerate(zip(model.fold_indices_, model.models_, strict=True)):
         outputs[rows], folds[rows] = outputs_of(inner, X[rows], 3), k
     training = np.stack([outputs_of(inner, X[:60], 3) for inner in model.models_])
-    predictor = calibrate_outputs(outputs, Y[:60], folds=folds, X=X[:60], training_outputs=training, **options)
+    predictor = calibrate_outputs(
+        outputs, Y[:60], folds=folds, X=X[:60], training_outputs=training, **options
+    )
     return model, predictor, np.stack([outputs_of(inner, X[60:], 3) for inner in model.models_])
 
 
@@ -48,13 +59,19 @@ def fit_inductive(**options):
     model = InductiveConformalClassifier(Counting(), random_state=0, **options).fit(X[:60], Y[:60])
     (inner,), (rows,) = model.models_, model.fold_indices_
     train = np.setdiff1d(np.arange(60), rows)
-    known = {"training_labels": Y[train], "training_outputs": outputs_of(inner, X[train], 3), "X": X[rows]}
+    known = {
+        "training_labels": Y[train],
+        "training_outputs": outputs_of(inner, X[train], 3),
+        "X": X[rows],
+    }
     predictor = calibrate_outputs(outputs_of(inner, X[rows], 3), Y[rows], **known, **options)
     return model, predictor, outputs_of(inner, X[60:], 3)
 
 
 def assert_alike(model, predictor, new):
-    predictor.calibrator = replace(predictor.calibrator, seed=model.calibrator_.seed)  # for the same draws
+    predictor.calibrator = replace(
+        predictor.calibrator, seed=model.calibrator_.seed
+    )  # for the same draws
     pred, expected = predictor.predict_labelsets(new, X[60:]), model.predict_labelsets(X[60:])
     np.testing.assert_array_equal(pred.p_values(), expected.p_values())
     np.testing.assert_array_equal(pred.labelsets, expected.labelsets)
@@ -63,7 +80,9 @@ def assert_alike(model, predictor, new):
         assert pred.region(level).statement == expected.region(level).statement
     np.testing.assert_array_equal(predictor.predict(new, X[60:]), model.predict(X[60:]))
     assert predictor.predict(new, X[60:]).dtype == np.int64
-    np.testing.assert_array_equal(predictor.nonconformity(new, Y[60:]), model.nonconformity(X[60:], Y[60:]))
+    np.testing.assert_array_equal(
+        predictor.nonconformity(new, Y[60:]), model.nonconformity(X[60:], Y[60:])
+    )
 
 
 CHOICES = [
@@ -85,7 +104,9 @@ MEASURES = [
 
 
 @pytest.mark.parametrize("fit", [fit_cross, fit_inductive])
-@pytest.mark.parametrize("options", [*CHOICES, *[{"measure": measure} for measure in MEASURES]], ids=without_addresses)
+@pytest.mark.parametrize(
+    "options", [*CHOICES, *[{"measure": measure} for measure in MEASURES]], ids=without_addresses
+)
 def test_choices_give_what_the_classifier_gives(fit, options):
     assert_alike(*fit(**options))
 
@@ -99,7 +120,10 @@ def test_weights_give_what_the_classifier_gives():
     model, predictor, new = fit_inductive(weight=tilted)
     assert_alike(model, predictor, new)
     plain = fit_inductive()[1]
-    assert (plain.predict_labelsets(new).p_values() != predictor.predict_labelsets(new, X[60:]).p_values()).any()
+    assert (
+        plain.predict_labelsets(new).p_values()
+        != predictor.predict_labelsets(new, X[60:]).p_values()
+    ).any()
 
 
 def test_categories_of_labelsets_need_no_objects():
@@ -107,7 +131,8 @@ def test_categories_of_labelsets_need_no_objects():
         with_objects = fit_inductive(mondrian=mondrian)[1]
         new = X[60:, :3]
         np.testing.assert_array_equal(
-            with_objects.predict_labelsets(new).p_values(), with_objects.predict_labelsets(new, X[60:]).p_values()
+            with_objects.predict_labelsets(new).p_values(),
+            with_objects.predict_labelsets(new, X[60:]).p_values(),
         )
 
 
@@ -115,10 +140,16 @@ def test_nonconformity_of_outputs_is_that_of_the_measure():
     predictor = calibrate_outputs(X[:60, :3], Y[:60], measure=PowerMeasure(2))
     expected = np.sum((X[60:, :3] - Y[60:]) ** 2, axis=1)
     np.testing.assert_allclose(predictor.nonconformity(X[60:, :3], Y[60:]), expected, atol=1e-9)
-    np.testing.assert_allclose(predictor.nonconformity(sparse.csr_array(X[60:, :3]), Y[60:]), expected, atol=1e-9)
-    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 12 and 11"):
+    np.testing.assert_allclose(
+        predictor.nonconformity(sparse.csr_array(X[60:, :3]), Y[60:]), expected, atol=1e-9
+    )
+    with pytest.raises(
+        ValueError, match="outputs and Y must have the same number of rows, got 12 and 11"
+    ):
         predictor.nonconformity(X[60:, :3], Y[61:])
     folds = calibrate_outputs(X[:60, :3], Y[:60], measure=PowerMeasure(2), folds=np.arange(60) % 2)
     both = [X[60:, :3], X[60:, :3][::-1]]
     halves = [np.sum((part - Y[60:]) ** 2, axis=1) for part in both]
-    np.testing.assert_allclose(folds.nonconformity(both, Y[60:]), np.mean(halves, axis=0), atol=1e-9)
+    np.testing.assert_allclose(
+        folds.nonconformity(both, Y[60:]), np.mean(halves, axis=0), atol=1e-9
+    )

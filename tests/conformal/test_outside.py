@@ -35,15 +35,21 @@ INDEX = pandas.Index([f"photo {i}" for i in range(110)])
 
 def tables(library):
     if library == "pandas":
-        return pandas.DataFrame(X, columns=FEATURES, index=INDEX), pandas.DataFrame(Y, columns=NAMES, index=INDEX)
+        return pandas.DataFrame(X, columns=FEATURES, index=INDEX), pandas.DataFrame(
+            Y, columns=NAMES, index=INDEX
+        )
     return polars.DataFrame(X, schema=FEATURES), polars.DataFrame(Y, schema=NAMES)
 
 
 MODELS = {
     "cross": CrossConformalClassifier(LEARNER, measure=PowerMeasure(), cv=3, random_state=0),
-    "exact": CrossConformalClassifier(LEARNER, measure=PowerMeasure(), cv=3, guarantee="exact", random_state=0),
+    "exact": CrossConformalClassifier(
+        LEARNER, measure=PowerMeasure(), cv=3, guarantee="exact", random_state=0
+    ),
     "default": CrossConformalClassifier(LEARNER, cv=3, random_state=0),
-    "inductive": InductiveConformalClassifier(LEARNER, measure=PowerMeasure(), smoothed=True, random_state=0),
+    "inductive": InductiveConformalClassifier(
+        LEARNER, measure=PowerMeasure(), smoothed=True, random_state=0
+    ),
     "label-wise": LabelWiseConformalClassifier(LEARNER, cv=3, smoothed=True, random_state=0),
     "full": FullConformalClassifier(MLkNNClassifier(), smoothed=True, random_state=0),
     "recall": RecallController(LEARNER, random_state=0),
@@ -53,7 +59,10 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def fitted():
-    return {name: clone(model).fit(X[:100], Y[:100], label_names=NAMES) for name, model in MODELS.items()}
+    return {
+        name: clone(model).fit(X[:100], Y[:100], label_names=NAMES)
+        for name, model in MODELS.items()
+    }
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -65,9 +74,14 @@ def test_tables_in_give_the_answers_of_arrays(fitted, name, library):
     np.testing.assert_array_equal(model.predict(tx[100:]), fitted[name].predict(X[100:]))
     ask = "predict_labels" if name == "label-wise" else "predict_labelsets"
     if hasattr(model, ask):
-        ours, theirs = (getattr(*who)(new) for who, new in (((model, ask), tx[100:]), ((fitted[name], ask), X[100:])))
+        ours, theirs = (
+            getattr(*who)(new)
+            for who, new in (((model, ask), tx[100:]), ((fitted[name], ask), X[100:]))
+        )
         np.testing.assert_array_equal(ours.region(0.3).sizes, theirs.region(0.3).sizes)
-        np.testing.assert_array_equal(ours.region(0.3).contains(ty[100:]), theirs.region(0.3).contains(Y[100:]))
+        np.testing.assert_array_equal(
+            ours.region(0.3).contains(ty[100:]), theirs.region(0.3).contains(Y[100:])
+        )
         assert type(ours.to_frame()).__module__.startswith(library)
 
 
@@ -77,7 +91,9 @@ def test_set_output_makes_predictions_tables(fitted, name, library):
     tx, _ = tables(library)
     model = fitted[name]
     expected = model.predict(X[100:])
-    frame = model.set_output(predict=library).predict(tx[100:] if hasattr(model, "feature_names_in_") else X[100:])
+    frame = model.set_output(predict=library).predict(
+        tx[100:] if hasattr(model, "feature_names_in_") else X[100:]
+    )
     model.set_output(predict="default")
     assert type(frame).__module__.startswith(library)
     assert list(frame.columns) == NAMES
@@ -97,15 +113,21 @@ def test_set_output_survives_clone_pipelines_and_searches():
     tx, ty = tables("pandas")
     model = clone(MODELS["cross"]).set_output(predict="pandas")
     assert isinstance(clone(model).fit(tx[:60], ty[:60]).predict(tx[100:]), pandas.DataFrame)
-    pipeline = make_pipeline(StandardScaler(), model).set_output(transform="pandas").fit(tx[:60], ty[:60])
+    pipeline = (
+        make_pipeline(StandardScaler(), model).set_output(transform="pandas").fit(tx[:60], ty[:60])
+    )
     assert list(pipeline.predict(tx[100:]).columns) == NAMES
-    search = GridSearchCV(model, {"estimator__estimator__C": [0.1, 1.0]}, cv=2).fit(tx[:60], ty[:60])
+    search = GridSearchCV(model, {"estimator__estimator__C": [0.1, 1.0]}, cv=2).fit(
+        tx[:60], ty[:60]
+    )
     assert isinstance(search.predict(tx[100:]), pandas.DataFrame)
 
 
 def test_set_output_refuses_what_it_does_not_know_and_keeps_what_was_set():
     model = clone(MODELS["cross"]).set_output(predict="pandas")
-    with pytest.raises(ValueError, match="predict must be one of 'default', 'pandas', 'polars', got 'numpy'"):
+    with pytest.raises(
+        ValueError, match="predict must be one of 'default', 'pandas', 'polars', got 'numpy'"
+    ):
         model.set_output(predict="numpy")
     assert isinstance(model.set_output().fit(X[:60], Y[:60]).predict(X[100:]), pandas.DataFrame)
 
@@ -159,7 +181,10 @@ def test_diagrams_of_fitted_models_say_what_is_promised(fitted, name):
     assert "Fitted on 3 labels" in shown
     assert "Fitted on 3 labels" in model._repr_mimebundle_()["text/html"]
     if name in ("cross", "exact", "default", "inductive"):
-        assert "A region at significance 0.05 misses the true labelset with probability at most" in shown
+        assert (
+            "A region at significance 0.05 misses the true labelset with probability at most"
+            in shown
+        )
     unfitted = MODELS[name]._repr_html_()
     assert "sk-top-container" in unfitted
     assert "Fitted on 3 labels" not in unfitted
@@ -170,4 +195,7 @@ def test_predictors_of_outputs_say_what_they_are():
     predictor = calibrate_outputs(outputs, Y[:20], folds=np.arange(20) % 4)
     assert repr(predictor) == "OutputsPredictor(3 labels, 20 calibration examples in 4 folds)"
     assert "with probability at most" in predictor._repr_html_()
-    assert repr(calibrate_labels(outputs, Y[:20])) == "LabelWiseOutputsPredictor(3 labels, 20 calibration examples)"
+    assert (
+        repr(calibrate_labels(outputs, Y[:20]))
+        == "LabelWiseOutputsPredictor(3 labels, 20 calibration examples)"
+    )

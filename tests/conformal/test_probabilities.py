@@ -46,7 +46,9 @@ LEARNER = OneVsRestClassifier(LogisticRegression())
 
 @pytest.fixture(scope="module")
 def data():
-    X, Y = make_multilabel_classification(260, n_features=6, n_classes=5, n_labels=2, random_state=0)
+    X, Y = make_multilabel_classification(
+        260, n_features=6, n_classes=5, n_labels=2, random_state=0
+    )
     return X / 10, Y
 
 
@@ -65,24 +67,37 @@ def drawn(seed, q, rule="none", n=30):
 
 
 def calibrated(outputs, Y, **settings):
-    return calibrate_outputs(outputs, Y, **({"training_labels": Y, "measure": GIVEN, "random_state": 0} | settings))
+    return calibrate_outputs(
+        outputs, Y, **({"training_labels": Y, "measure": GIVEN, "random_state": 0} | settings)
+    )
 
 
 def brute_force(outputs, Y, candidates):
     """Return the marginals of the posterior with the parameters of GIVEN, by its definition."""
     n, frequency = len(Y), (Y.sum(axis=0) + 0.5) / (len(Y) + 1)
-    values = (np.log(n * outputs + 0.5) - np.log(n * (1 - outputs) + 0.5)) / 1.3 + 0.1 - 0.6 * logit(frequency)
+    values = (
+        (np.log(n * outputs + 0.5) - np.log(n * (1 - outputs) + 0.5)) / 1.3
+        + 0.1
+        - 0.6 * logit(frequency)
+    )
     weights = 2.0 ** np.arange(Y.shape[1])
     codes, counts = np.unique(Y @ weights, return_counts=True)
     counted = dict(zip(codes.tolist(), counts.tolist(), strict=True))
     base = np.exp(candidates @ np.log(frequency) + (1 - candidates) @ np.log1p(-frequency))
-    prior = (np.array([counted.get(code, 0) for code in (candidates @ weights).tolist()]) + base) / (n + 1)
+    prior = (
+        np.array([counted.get(code, 0) for code in (candidates @ weights).tolist()]) + base
+    ) / (n + 1)
     p = np.exp(values @ candidates.T + 0.7 * np.log(prior))
     return p @ candidates / p.sum(axis=1, keepdims=True)
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 10**6), st.integers(3, 16), st.sampled_from(list(RULES)), st.sampled_from(["allow", "exclude"]))
+@given(
+    st.integers(0, 10**6),
+    st.integers(3, 16),
+    st.sampled_from(list(RULES)),
+    st.sampled_from(["allow", "exclude"]),
+)
 def test_probabilities_are_sums_over_all_candidates(seed, q, rule, empty):
     new, outputs, Y = drawn(seed, q, rule)
     Y[0] = np.arange(q) == 0  # not all empty
@@ -95,7 +110,9 @@ def test_probabilities_are_sums_over_all_candidates(seed, q, rule, empty):
     elif rule == "listed":
         candidates = np.eye(q, dtype=int)
     predictor = calibrated(outputs, Y, constraints=constraint, empty=empty)
-    np.testing.assert_allclose(predictor.predict_proba(new), brute_force(new, Y, candidates), atol=1e-10)
+    np.testing.assert_allclose(
+        predictor.predict_proba(new), brute_force(new, Y, candidates), atol=1e-10
+    )
 
 
 @settings(max_examples=20)
@@ -106,7 +123,9 @@ def test_probabilities_are_sums_over_all_candidates(seed, q, rule, empty):
     st.sampled_from(["none", "few labels", "drawn"]),
     st.booleans(),
 )
-def test_probabilities_of_one_object_are_those_in_a_batch_of_any_size(seed, q, n, rule, has_posterior):
+def test_probabilities_of_one_object_are_those_in_a_batch_of_any_size(
+    seed, q, n, rule, has_posterior
+):
     _, outputs, Y = drawn(seed, q + 2, "none" if rule == "none" else "few labels")
     new = np.asfortranarray(np.random.default_rng(seed).random((n, q + 2)))
     constraint = None if rule == "none" else RULES["few labels"](q + 2)
@@ -120,14 +139,22 @@ def test_probabilities_of_one_object_are_those_in_a_batch_of_any_size(seed, q, n
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 10**6), st.integers(1, 8), st.sampled_from(["allow", "exclude"]), st.booleans())
+@given(
+    st.integers(0, 10**6), st.integers(1, 8), st.sampled_from(["allow", "exclude"]), st.booleans()
+)
 def test_probabilities_of_sparse_outputs_are_those_of_dense_ones(seed, q, empty, has_posterior):
     new, outputs, Y = drawn(seed, q)
     Y[0, 0] = 1
     tables = [np.where(table > 0.4, table, 0.1) for table in (outputs, new)]
     stored = [sparse.csr_array(np.where(table > 0.4, table, 0.0)) for table in (outputs, new)]
-    settings = {"default_output": 0.1, "measure": GIVEN if has_posterior else PowerMeasure(), "empty": empty}
-    found = [calibrated(known, Y, **settings).predict_proba(asked) for known, asked in (tables, stored)]
+    settings = {
+        "default_output": 0.1,
+        "measure": GIVEN if has_posterior else PowerMeasure(),
+        "empty": empty,
+    }
+    found = [
+        calibrated(known, Y, **settings).predict_proba(asked) for known, asked in (tables, stored)
+    ]
     np.testing.assert_array_equal(*found)
 
 
@@ -136,7 +163,10 @@ def test_drawn_probabilities_are_near_the_sum(measure, monkeypatch):
     """Six standard errors of 0.016: false alarms in one of 10^8 numbers."""
     new, outputs, Y = drawn(1, 8, "few labels", n=60)
     predictor = calibrated(
-        outputs[Y.sum(axis=1) <= 3], Y[Y.sum(axis=1) <= 3], constraints=AtMost(3, list(range(8))), measure=measure
+        outputs[Y.sum(axis=1) <= 3],
+        Y[Y.sum(axis=1) <= 3],
+        constraints=AtMost(3, list(range(8))),
+        measure=measure,
     )
     exact = predictor.predict_proba(new * 0.5)
     monkeypatch.setattr(_probabilities, "MOST_LISTED", 2)
@@ -148,7 +178,9 @@ def test_drawn_probabilities_are_near_the_sum(measure, monkeypatch):
 def test_probabilities_of_a_forest_measure_are_sums_of_what_its_scores_say(data):
     X, Y = data
     measure = ForestMeasure(GIVEN, n_estimators=10, mix=0.5, random_state=0)
-    model = InductiveConformalClassifier(LEARNER, measure=measure, random_state=0).fit(X[:200], Y[:200])
+    model = InductiveConformalClassifier(LEARNER, measure=measure, random_state=0).fit(
+        X[:200], Y[:200]
+    )
     every = labelsets_of(np.arange(32), 5)
     scores = np.array([model.nonconformity(X[200:], np.tile(one, (60, 1))) for one in every])
     p = np.exp(-scores)
@@ -158,7 +190,9 @@ def test_probabilities_of_a_forest_measure_are_sums_of_what_its_scores_say(data)
 
 def test_few_labelsets_of_many_labels_need_no_table_of_all():
     outputs = np.random.default_rng(0).random((30, 40)) ** 8
-    predictor = calibrated(outputs, np.eye(40, dtype=int)[np.arange(30)], constraints=AtMost(1, list(range(40))))
+    predictor = calibrated(
+        outputs, np.eye(40, dtype=int)[np.arange(30)], constraints=AtMost(1, list(range(40)))
+    )
     probabilities = predictor.predict_proba(outputs[:3])
     assert ((probabilities >= 0) & (probabilities.sum(axis=1, keepdims=True) <= 1 + 1e-9)).all()
     np.testing.assert_array_equal(probabilities[1:2], predictor.predict_proba(outputs[1:2]))
@@ -177,16 +211,22 @@ def test_outputs_are_recalibrated_where_scores_are_no_probabilities(measure):
 
 def test_probabilities_are_the_mean_over_the_folds(data):
     X, Y = data
-    model = CrossConformalClassifier(LEARNER, cv=3, measure=GIVEN, random_state=0).fit(X[:200], Y[:200])
+    model = CrossConformalClassifier(LEARNER, cv=3, measure=GIVEN, random_state=0).fit(
+        X[:200], Y[:200]
+    )
     outputs = [
         fold.measure.posterior(fitted.predict_proba(X[200:]))
-        for fold, fitted in zip(model.calibrator_.folds, [m.estimator for m in model.models_], strict=True)
+        for fold, fitted in zip(
+            model.calibrator_.folds, [m.estimator for m in model.models_], strict=True
+        )
     ]
     each = [_probabilities.Candidates(None, False).marginals(one, None) for one in outputs]
     np.testing.assert_allclose(model.predict_proba(X[200:]), np.mean(each, axis=0), atol=1e-14)
     predictions = model.predict_labelsets(X[200:])
     np.testing.assert_array_equal(predictions.probabilities, model.predict_proba(X[200:]))
-    np.testing.assert_array_equal(predictions[[5, 2]].probabilities, predictions.probabilities[[5, 2]])
+    np.testing.assert_array_equal(
+        predictions[[5, 2]].probabilities, predictions.probabilities[[5, 2]]
+    )
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=12))
@@ -206,12 +246,18 @@ def test_answers_are_for_the_metric_named_and_nothing_is_fitted_again(data, tmp_
     model = CrossConformalClassifier(LEARNER, cv=5, random_state=0).fit(X[:200], Y[:200])
     models, p = model.models_, model.predict_proba(X[200:])
     labelsets = model.predict_labelsets(X[200:]).labelsets
-    expected = {"exact match": labelsets, "hamming": p > 0.5, "f1": p > model.calibrator_.thresholds}
+    expected = {
+        "exact match": labelsets,
+        "hamming": p > 0.5,
+        "f1": p > model.calibrator_.thresholds,
+    }
     path = tmp_path / "model.zip"
     save_model(model, path)
     for again in (model, pickle.loads(pickle.dumps(model)), load_model(path)):
         for metric, answers in expected.items():
-            np.testing.assert_array_equal(again.set_params(predict_for=metric).predict(X[200:]), answers)
+            np.testing.assert_array_equal(
+                again.set_params(predict_for=metric).predict(X[200:]), answers
+            )
         np.testing.assert_array_equal(again.predict_proba(X[200:]), p)
     assert model.models_ is models
     f1 = [f1_score(Y[200:], expected[metric], average="macro") for metric in ("f1", "exact match")]
@@ -223,7 +269,11 @@ def test_answers_that_are_no_candidate_become_the_most_plausible_labelset(data, 
     X, Y = data
     obey = Y.sum(axis=1) <= 2
     X, Y = X[obey], Y[obey]
-    rules = {"constraints": AtMost(2, list(range(5))), "empty": "exclude", "predict_for": predict_for}
+    rules = {
+        "constraints": AtMost(2, list(range(5))),
+        "empty": "exclude",
+        "predict_for": predict_for,
+    }
     model = CrossConformalClassifier(LEARNER, cv=3, random_state=0, **rules).fit(X[:80], Y[:80])
     answers, p = model.predict(X), model.predict_proba(X)
     own = p > (0.5 if predict_for == "hamming" else model.calibrator_.thresholds)
@@ -241,7 +291,8 @@ def test_summary_says_what_is_predicted_instead_of_the_most_plausible_labelset(d
         said[metric] = str(model.set_params(predict_for=metric).predict_labelsets(X[:2]).summary())
     assert "predict(X)" not in said["exact match"]
     assert said["f1"].endswith(
-        'predict(X) answers with predict_for="f1": each label whose probability is above the label\'s own threshold.'
+        'predict(X) answers with predict_for="f1": each label whose probability is above the'
+        " label's own threshold."
     )
     for fold in model.calibrator_.folds:
         fold.measure.labels_are_better_ = True
@@ -261,7 +312,9 @@ def test_scikit_learn_reads_probabilities_of_labels(data):
     assert p.shape == Y.shape
     right, said = calibration_curve(Y[:, 0], p[:, 0], n_bins=3)
     assert np.abs(right - said).max() < 0.3
-    stack = StackingClassifier([("conformal", model)], final_estimator=KNeighborsClassifier(), cv=3).fit(X, Y)
+    stack = StackingClassifier(
+        [("conformal", model)], final_estimator=KNeighborsClassifier(), cv=3
+    ).fit(X, Y)
     assert stack.predict(X).shape == Y.shape
 
 

@@ -1,10 +1,11 @@
 """What regions print about themselves, simulated: both rules and the default, one object per call.
 
-Data sets are drawn independently; one number per set, whether the region of its new object misses the truth, or the
-share of its new objects that are missed. A rate is refused where a rule that keeps its promise shows it with
-probability at most 1e-4: a one-sided binomial test, or a t-test for shares. Seeds are fixed, so a test that passes once
-passes always; with new seeds each test gives at most one false alarm per level in 10 000 runs. The promise is read from
-the sentence that ``region.statement`` prints.
+Data sets are drawn independently; one number per set, whether the region of its new object misses
+the truth, or the share of its new objects that are missed. A rate is refused where a rule that
+keeps its promise shows it with probability at most 1e-4: a one-sided binomial test, or a t-test for
+shares. Seeds are fixed, so a test that passes once passes always; with new seeds each test gives at
+most one false alarm per level in 10 000 runs. The promise is read from the sentence that
+``region.statement`` prints.
 
 Users pass random_state=0 and predict one object per call: so do these simulations.
 """
@@ -45,9 +46,15 @@ def refuse(missed, promise):
     """Refuse a share of misses, one zero or one per data set, that is above what is promised."""
     missed = np.asarray(missed, dtype=np.float64)
     if np.isin(missed, (0, 1)).all():
-        chance = binomtest(int(missed.sum()), len(missed), min(promise, 1.0), alternative="greater").pvalue
+        chance = binomtest(
+            int(missed.sum()), len(missed), min(promise, 1.0), alternative="greater"
+        ).pvalue
     else:
-        chance = 1.0 if missed.mean() <= promise else ttest_1samp(missed, promise, alternative="greater").pvalue
+        chance = (
+            1.0
+            if missed.mean() <= promise
+            else ttest_1samp(missed, promise, alternative="greater").pvalue
+        )
     assert chance > FALSE_ALARM, f"{missed.mean():.4f} missed, promised {promise:.4f}"
 
 
@@ -87,7 +94,13 @@ def misses_of_rule(rule, n_sets, n, *, seed):
         fold_of = rng.permutation(np.arange(n) % N_FOLDS)
         outputs = of_models[fold_of, np.arange(n)]
         predictor = calibrate_outputs(
-            outputs, Y[:n], folds=fold_of, measure=PowerMeasure(1), guarantee=rule, empty="allow", random_state=0
+            outputs,
+            Y[:n],
+            folds=fold_of,
+            measure=PowerMeasure(1),
+            guarantee=rule,
+            empty="allow",
+            random_state=0,
         )
         pred = predictor.predict_labelsets(of_models[:, n:])
         regions = [pred.region(level) for level in LEVELS]
@@ -115,13 +128,19 @@ def rare_empties(rng, n, share, *, n_labels=2):
     return outputs, np.where(rng.random(n)[:, None] < share, 0, Y)
 
 
-@pytest.mark.parametrize(("n", "level"), [pytest.param(10, 0.01, marks=pytest.mark.validity), (19, 0.05)])
+@pytest.mark.parametrize(
+    ("n", "level"), [pytest.param(10, 0.01, marks=pytest.mark.validity), (19, 0.05)]
+)
 def test_default_keeps_its_promise_where_examples_without_labels_are_rare(n, level):
     """1 000 sets of 10 or 19 examples, and as many labelsets without labels as are easiest to miss."""
     missed = []
     for rng in np.random.default_rng([3, n]).spawn(1000):
         outputs, Y = rare_empties(rng, n + 1, 1 / (n + 1))
-        region = calibrate_outputs(outputs[:n], Y[:n], random_state=0).predict_labelsets(outputs[n:]).region(level)
+        region = (
+            calibrate_outputs(outputs[:n], Y[:n], random_state=0)
+            .predict_labelsets(outputs[n:])
+            .region(level)
+        )
         missed.append(not region.contains(Y[n:])[0])
     refuse(missed, promise_of(region))
 
@@ -133,7 +152,9 @@ def test_default_keeps_its_promise_within_the_category_of_no_labels():
         X, Y = rare_empties(rng, 30, 0.02)
         x = rare_empties(rng, 1, 1.0)[0]
         learner = AsTheyAre().fit(X, Y)
-        model = InductiveConformalClassifier(learner, prefit=True, mondrian="cardinality", random_state=0).fit(X, Y)
+        model = InductiveConformalClassifier(
+            learner, prefit=True, mondrian="cardinality", random_state=0
+        ).fit(X, Y)
         region = model.predict_labelsets(x).region(0.1)
         missed.append(not region.contains(np.zeros((1, 2)))[0])
     refuse(missed, promise_of(region))
@@ -155,7 +176,9 @@ def test_default_keeps_its_promise_within_a_rare_group_of_objects(level):
         Y[rare & (rng.random(31) < 0.5)] = 0
         X = np.column_stack([np.where(rare, 2.0, 0.0), X])
         learner = LeavesOutFirst().fit(X, Y)
-        model = InductiveConformalClassifier(learner, prefit=True, mondrian=in_rare_group, random_state=0)
+        model = InductiveConformalClassifier(
+            learner, prefit=True, mondrian=in_rare_group, random_state=0
+        )
         region = model.fit(X[:-1], Y[:-1]).predict_labelsets(X[-1:]).region(level)
         missed.append(not region.contains(Y[-1:])[0])
     refuse(missed, promise_of(region))
@@ -186,7 +209,9 @@ def test_default_keeps_its_promise_under_covariate_shift():
         X, Y = shifted(rng, 40, 0.02)
         x, y = shifted(rng, 1, 0.5)
         learner = LeavesOutFirst().fit(X, Y)
-        model = InductiveConformalClassifier(learner, prefit=True, weight=density_ratio, random_state=0).fit(X, Y)
+        model = InductiveConformalClassifier(
+            learner, prefit=True, weight=density_ratio, random_state=0
+        ).fit(X, Y)
         region = model.predict_labelsets(x).region(0.1)
         missed.append(not region.contains(y)[0])
     refuse(missed, promise_of(region))
@@ -200,7 +225,12 @@ def test_smoothed_p_values_are_uniform_with_a_fixed_seed_and_one_object_per_call
         outputs = np.round(answer_of_models(rng, Y, 1)[0] * 4) / 4
         outputs = np.column_stack([outputs[:, :2], answer_of_models(rng, Y[:, 2:], 1)[0]])
         predictor = calibrate_outputs(
-            outputs[:-1], Y[:-1], measure=PowerMeasure(1), empty="allow", smoothed=True, random_state=0
+            outputs[:-1],
+            Y[:-1],
+            measure=PowerMeasure(1),
+            empty="allow",
+            smoothed=True,
+            random_state=0,
         )
         p_values.append(predictor.predict_labelsets(outputs[-1:]).p_value(Y[-1:])[0])
     for level in (0.05, 0.15, 0.3):

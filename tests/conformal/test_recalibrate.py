@@ -27,7 +27,9 @@ from labelsure.measures import (
     UnseenPenalty,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 X, Y = make_data(80)
 EXAMPLES = X[:60], Y[:60]
@@ -64,7 +66,9 @@ def assert_same(model, expected):
     for level in (0.1, 0.3):
         assert pred.region(level).sizes.tolist() == other.region(level).sizes.tolist()
         assert pred.region(level).statement == other.region(level).statement
-    np.testing.assert_array_equal(model.nonconformity(X[60:], Y[60:]), expected.nonconformity(X[60:], Y[60:]))
+    np.testing.assert_array_equal(
+        model.nonconformity(X[60:], Y[60:]), expected.nonconformity(X[60:], Y[60:])
+    )
 
 
 def assert_as_fresh(make, start, changes):
@@ -75,7 +79,11 @@ def assert_as_fresh(make, start, changes):
     assert not Counting.fits
     assert_same(again, make(**(start | changes)).fit(*EXAMPLES))
     assert again.models_ is model.models_
-    assert all(again.get_params()[name] is value for name, value in changes.items() if not hasattr(value, "get_params"))
+    assert all(
+        again.get_params()[name] is value
+        for name, value in changes.items()
+        if not hasattr(value, "get_params")
+    )
     np.testing.assert_array_equal(model.predict_labelsets(X[60:]).p_values(), before)
 
 
@@ -118,22 +126,31 @@ def test_weights_can_be_added_and_left_out():
 
 def test_choices_can_be_taken_back():
     """From a measure chosen by auto, smoothing and categories to the plain predictor."""
-    start = {"measure": AutoMeasure([PowerMeasure(), PowerMeasure(1)], n_folds=2, n_objects=5), "smoothed": True}
+    start = {
+        "measure": AutoMeasure([PowerMeasure(), PowerMeasure(1)], n_folds=2, n_objects=5),
+        "smoothed": True,
+    }
     assert_as_fresh(
-        cross, start | {"mondrian": right}, {"measure": PowerMeasure(), "smoothed": False, "mondrian": None}
+        cross,
+        start | {"mondrian": right},
+        {"measure": PowerMeasure(), "smoothed": False, "mondrian": None},
     )
 
 
 def test_training_parts_of_the_users_own_are_kept():
     """Measures learn from what the models were trained on, here from the examples before the fold."""
     measure = LogLossMeasure() + UnseenPenalty()
-    assert_as_fresh(cross, {"cv": TimeSeriesSplit(4), "measure": PowerMeasure()}, {"measure": measure})
+    assert_as_fresh(
+        cross, {"cv": TimeSeriesSplit(4), "measure": PowerMeasure()}, {"measure": measure}
+    )
 
 
 def test_models_without_a_seed_keep_their_draws():
     model = cross(smoothed=True, random_state=None).fit(*EXAMPLES)
     again = model.recalibrate(*EXAMPLES, empty="allow").recalibrate(*EXAMPLES, empty="auto")
-    np.testing.assert_array_equal(again.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values())
+    np.testing.assert_array_equal(
+        again.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values()
+    )
 
 
 def test_labels_in_a_frame_are_taken_by_name():
@@ -145,7 +162,8 @@ def test_labels_in_a_frame_are_taken_by_name():
     by_name = model.recalibrate(X[:60], frame, mondrian="b")
     assert_same(by_name, cross(mondrian=1).fit(X[:60], frame))
     with pytest.raises(
-        ValueError, match="y must have the 3 labels as columns, in any order, got 3 columns without 'a'"
+        ValueError,
+        match="y must have the 3 labels as columns, in any order, got 3 columns without 'a'",
     ):
         model.recalibrate(X[:60], frame.rename(columns={"a": "z"}))
 
@@ -154,7 +172,10 @@ def test_labels_in_a_frame_are_taken_by_name():
 @pytest.mark.parametrize(
     ("examples", "message"),
     [
-        ((X[:59], Y[:59]), "takes the 60 examples that fit was given, got 59 rows of X and 59 of y"),
+        (
+            (X[:59], Y[:59]),
+            "takes the 60 examples that fit was given, got 59 rows of X and 59 of y",
+        ),
         ((X[:60], Y[:59]), "got 60 rows of X and 59 of y"),
         ((X, Y), "got 80 rows of X and 80 of y"),
         ((X[:60], Y[:60, :2]), "y must have 3 columns, one per label, got 2"),
@@ -178,10 +199,22 @@ def test_other_examples_are_refused(make, examples, message):
         (cross, {"rubbish": 1}, "it cannot change rubbish"),
         (inductive, {"guarantee": "exact"}, "Invalid parameter 'guarantee'"),
         (cross, {"weight": len}, "Invalid parameter 'weight'"),
-        (cross, {"measure": "auto"}, "learns from out-of-fold outputs, which takes new models: use fit"),
-        (cross, {"measure": MahalanobisMeasure(out_of_fold=True)}, "learns from out-of-fold outputs"),
+        (
+            cross,
+            {"measure": "auto"},
+            "learns from out-of-fold outputs, which takes new models: use fit",
+        ),
+        (
+            cross,
+            {"measure": MahalanobisMeasure(out_of_fold=True)},
+            "learns from out-of-fold outputs",
+        ),
         (cross, {"measure": "power"}, "measure must be a nonconformity measure"),
-        (cross, {"guarantee": "exact", "smoothed": True}, "smoothed=True can be combined with guarantee='cross' only"),
+        (
+            cross,
+            {"guarantee": "exact", "smoothed": True},
+            "smoothed=True can be combined with guarantee='cross' only",
+        ),
         (cross, {"mondrian": 3}, "one of the 3 labels"),
         (cross, {"mondrian": 0, "measure": MahalanobisMeasure()}, "without a square root"),
         (inductive, {"weight": len, "mondrian": 0}, "weight does not go with mondrian"),
@@ -198,13 +231,17 @@ def test_changes_that_take_new_models_or_make_no_sense_are_refused(make, changes
 def test_what_was_not_fitted_here_cannot_be_recalibrated():
     with pytest.raises(NotFittedError):
         cross().recalibrate(*EXAMPLES)
-    prefit = InductiveConformalClassifier(Counting().fit(*EXAMPLES), prefit=True).fit(X[60:], Y[60:])
+    prefit = InductiveConformalClassifier(Counting().fit(*EXAMPLES), prefit=True).fit(
+        X[60:], Y[60:]
+    )
     with pytest.raises(ValueError, match=r"with prefit=True fit trains nothing anyway\. Use fit"):
         prefit.recalibrate(X[60:], Y[60:], measure=PowerMeasure())
 
 
 def test_a_recalibrated_model_can_be_cloned_and_fitted_anew():
-    model = cross().fit(*EXAMPLES).recalibrate(*EXAMPLES, measure=PowerMeasure(1), guarantee="exact")
+    model = (
+        cross().fit(*EXAMPLES).recalibrate(*EXAMPLES, measure=PowerMeasure(1), guarantee="exact")
+    )
     fresh = clone(model)
     assert not hasattr(fresh, "calibrator_")
     assert_same(fresh.fit(*EXAMPLES), model)
@@ -212,7 +249,9 @@ def test_a_recalibrated_model_can_be_cloned_and_fitted_anew():
 
 def test_pools_that_share_models_claim_no_more_after_recalibrating():
     pool = RecalibratedClassifier(MLkNNClassifier(3), random_state=0)
-    model = CrossConformalClassifier(pool, cv=20, measure=PowerMeasure(), random_state=0).fit(*EXAMPLES)
+    model = CrossConformalClassifier(pool, cv=20, measure=PowerMeasure(), random_state=0).fit(
+        *EXAMPLES
+    )
     other = model.recalibrate(*EXAMPLES, measure=LogLossMeasure())
     statements = {one.predict_labelsets(X[60:]).region(0.2).statement for one in (model, other)}
     assert len(statements) == 1

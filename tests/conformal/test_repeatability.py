@@ -33,7 +33,9 @@ def data():
 @pytest.fixture
 def frames(data):
     X, Y = data
-    return pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y, columns=["beach", "sunset", "urban"])
+    return pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(
+        Y, columns=["beach", "sunset", "urban"]
+    )
 
 
 def small(kind, estimator=None, **parameters):
@@ -48,7 +50,9 @@ def assert_same_model(model, expected, X):
         np.testing.assert_array_equal(fitted.scores, other.scores)
     for indices, other in zip(model.fold_indices_, expected.fold_indices_, strict=True):
         np.testing.assert_array_equal(indices, other)
-    np.testing.assert_array_equal(model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values())
+    np.testing.assert_array_equal(
+        model.predict_labelsets(X).p_values(), expected.predict_labelsets(X).p_values()
+    )
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
@@ -59,7 +63,9 @@ def test_cross_conformal_results_do_not_depend_on_n_jobs(smoothed):
     X = X + np.random.default_rng(0).normal(size=X.shape)
     base = make_pipeline(StandardScaler(), MLRBFClassifier(centre_fraction=0.2))
     models = [
-        CrossConformalClassifier(base, cv=4, smoothed=smoothed, random_state=5, n_jobs=n_jobs).fit(X[:600], Y[:600])
+        CrossConformalClassifier(base, cv=4, smoothed=smoothed, random_state=5, n_jobs=n_jobs).fit(
+            X[:600], Y[:600]
+        )
         for n_jobs in (1, 2, -1)
     ]
     assert_same_model(models[1], models[0], X[600:])
@@ -91,7 +97,10 @@ def test_settings_of_sklearn_reach_workers_and_threads(kind, frames):
     base = make_pipeline(StandardScaler(), by_name, MLkNNClassifier(3))
     with sklearn.config_context(transform_output="pandas"):
         tables = [
-            small(kind, base, n_jobs=n_jobs).fit(X[:20], Y[:20]).predict_labelsets(X[58:]).p_values()
+            small(kind, base, n_jobs=n_jobs)
+            .fit(X[:20], Y[:20])
+            .predict_labelsets(X[58:])
+            .p_values()
             for n_jobs in (1, 2)
         ]
     np.testing.assert_array_equal(tables[0], tables[1])
@@ -108,7 +117,9 @@ def test_an_int_repeats_everything(kind, data):
     np.testing.assert_array_equal(p_values(3), p_values(3))
     assert np.any(p_values(3) != p_values(4))
     assert np.any(p_values(None) != p_values(None))
-    np.testing.assert_array_equal(p_values(np.random.RandomState(3)), p_values(np.random.RandomState(3)))
+    np.testing.assert_array_equal(
+        p_values(np.random.RandomState(3)), p_values(np.random.RandomState(3))
+    )
     grid = {"randomforestclassifier__n_estimators": [2, 3]}
     nested = GridSearchCV(make_pipeline(RandomForestClassifier()), grid, cv=2)
     np.testing.assert_array_equal(p_values(3, nested), p_values(3, nested))
@@ -116,11 +127,17 @@ def test_an_int_repeats_everything(kind, data):
 
 def test_the_users_own_seed_stays(data):
     X, Y = data
-    cross = CrossConformalClassifier(RandomForestClassifier(2, random_state=11), cv=3, random_state=0).fit(X, Y)
+    cross = CrossConformalClassifier(
+        RandomForestClassifier(2, random_state=11), cv=3, random_state=0
+    ).fit(X, Y)
     assert [model.estimator.random_state for model in cross.models_] == [11, 11, 11]
     cross = CrossConformalClassifier(RandomForestClassifier(2), cv=3, random_state=0).fit(X, Y)
     assert len({model.estimator.random_state for model in cross.models_}) == 3  # each fold its own
-    inductive = InductiveConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(X, Y)
+    inductive = InductiveConformalClassifier(
+        RandomForestClassifier(2, random_state=11), random_state=0
+    ).fit(X, Y)
     assert inductive.models_[0].estimator.random_state == 11
-    full = FullConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(X, Y)
+    full = FullConformalClassifier(RandomForestClassifier(2, random_state=11), random_state=0).fit(
+        X, Y
+    )
     assert full.base_.random_state == 11

@@ -36,7 +36,8 @@ def test_no_model_has_seen_the_example_or_the_fold(seed, n_folds, n_left_over, n
 
 
 @pytest.mark.parametrize(
-    "splits", [draw_splits(0, 30, 4), [*draw_splits(0, 30, 6)[:5], Split(np.arange(10), np.arange(20, 25))]]
+    "splits",
+    [draw_splits(0, 30, 4), [*draw_splits(0, 30, 6)[:5], Split(np.arange(10), np.arange(20, 25))]],
 )
 def test_few_folds_and_folds_that_leave_examples_out_share_nothing(splits):
     assert share_models(splits, np.ones(30, dtype=bool), seed=0) is None
@@ -46,10 +47,15 @@ def test_any_two_folds_may_share_a_group():
     """By their place they would not: then folds were not exchangeable."""
     splits = draw_splits(0, 40, 10)
     groups = [
-        [share_models(splits, np.ones(40, dtype=bool), seed=seed).groups[split.calibration[0]] for split in splits]
+        [
+            share_models(splits, np.ones(40, dtype=bool), seed=seed).groups[split.calibration[0]]
+            for split in splits
+        ]
         for seed in range(200)
     ]
     together = np.mean([np.equal.outer(own, own) for own in groups], axis=0)
     away = together[~np.eye(10, dtype=bool)]
-    assert away.min() > 0.02  # one in nine is expected; below one in fifty of 200: 1e-5 for each of 45 pairs
+    assert (
+        away.min() > 0.02
+    )  # one in nine is expected; below one in fifty of 200: 1e-5 for each of 45 pairs
     assert away.max() < 0.25

@@ -22,7 +22,9 @@ def data():
 def test_weighted_p_values_equal_their_definition(data):
     X, Y = data
     weight = lambda X: np.exp(X[:, 0])  # noqa: E731
-    model = InductiveConformalClassifier(BASE, weight=weight, random_state=0, empty="allow").fit(X[:80], Y[:80])
+    model = InductiveConformalClassifier(BASE, weight=weight, random_state=0, empty="allow").fit(
+        X[:80], Y[:80]
+    )
     pred = model.predict_labelsets(X[80:])
     candidates = pred.candidates()
     own = weight(X[model.fold_indices_[0]])
@@ -37,7 +39,9 @@ def test_weighted_p_values_equal_their_definition(data):
 def test_equal_weights_change_nothing(data):
     X, Y = data
     plain = InductiveConformalClassifier(BASE, random_state=0).fit(X[:60], Y[:60])
-    equal = InductiveConformalClassifier(BASE, weight=lambda X: np.full(len(X), 0.3), random_state=0)
+    equal = InductiveConformalClassifier(
+        BASE, weight=lambda X: np.full(len(X), 0.3), random_state=0
+    )
     equal.fit(X[:60], Y[:60])
     expected, weighted = plain.predict_labelsets(X[60:]), equal.predict_labelsets(X[60:])
     assert np.array_equal(expected.p_values(), weighted.p_values())
@@ -49,7 +53,9 @@ def test_objects_without_weight_and_with_all_of_it():
     """A new object that weighs nothing is compared with the others alone; one that outweighs all has p-values of 1."""
     outputs = np.array([[0.9], [0.6], [0.2]])
     X = np.array([[1.0], [2.0], [1.0]])
-    predictor = calibrate_outputs(outputs, [[1], [1], [1]], X=X, weight=lambda X: np.asarray(X)[:, 0], empty="allow")
+    predictor = calibrate_outputs(
+        outputs, [[1], [1], [1]], X=X, weight=lambda X: np.asarray(X)[:, 0], empty="allow"
+    )
     new = np.array([[0.5]] * 4)
     pred = predictor.predict_labelsets(new, [[0.0], [4.0], [1e30], [WEIGHT_UNITS * 4.0]])
     on = pred.p_value([1])

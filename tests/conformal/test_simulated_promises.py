@@ -77,7 +77,9 @@ def fit_and_ask(rng, make, n_examples):
     ids=["exact", "inductive"],
 )
 def test_default_measure_keeps_the_level_with_thirty_examples(make, learner):
-    assert_at_most(LEVELS, partial(fit_and_ask, make=partial(make, learner), n_examples=30), 465, seed=1)
+    assert_at_most(
+        LEVELS, partial(fit_and_ask, make=partial(make, learner), n_examples=30), 465, seed=1
+    )
 
 
 class Erratic(ClassifierMixin, BaseEstimator):
@@ -110,7 +112,13 @@ def test_merged_folds_keep_what_they_state_whatever_the_learner(guarantee, way):
             outputs[fold_of == k] = of_model[-size - 1 : -1]
             new.append(of_model[-1:])
         predictor = calibrate_outputs(
-            outputs, Y[:-1], folds=fold_of, guarantee=guarantee, measure=PowerMeasure(1), empty="allow", random_state=0
+            outputs,
+            Y[:-1],
+            folds=fold_of,
+            guarantee=guarantee,
+            measure=PowerMeasure(1),
+            empty="allow",
+            random_state=0,
         )
         regions = [predictor.predict_labelsets(new).region(level) for level in (0.1, 0.2, 0.5)]
         return [(not one.contains(Y[-1:])[0]) - min(promise_of(one), 1.0) for one in regions]
@@ -153,12 +161,23 @@ CATEGORIES = {
 def test_levels_are_kept_within_each_category(name, guarantee):
     """At most a fifth of a category's objects is missed: misses less a fifth of them, summed over a data set's."""
     taxonomy, category_of, categories = CATEGORIES[name]
-    options = {"mondrian": taxonomy, "measure": PowerMeasure(1), "empty": "allow", "random_state": 0}
+    options = {
+        "mondrian": taxonomy,
+        "measure": PowerMeasure(1),
+        "empty": "allow",
+        "random_state": 0,
+    }
 
     def excess(rng):
         X, Y = draw(rng, 40 + N_NEW)
-        make = InductiveConformalClassifier if guarantee == "inductive" else CrossConformalClassifier
-        more = {"calibration_size": 0.5} if guarantee == "inductive" else {"cv": 4, "guarantee": "exact"}
+        make = (
+            InductiveConformalClassifier if guarantee == "inductive" else CrossConformalClassifier
+        )
+        more = (
+            {"calibration_size": 0.5}
+            if guarantee == "inductive"
+            else {"cv": 4, "guarantee": "exact"}
+        )
         model = make(TREE, **options, **more).fit(X[:40], Y[:40])
         wrong = ~model.predict_labelsets(X[40:]).region(0.2).contains(Y[40:])
         own = category_of(X[40:], Y[40:])
@@ -178,7 +197,9 @@ class Echo(ClassifierMixin, BaseEstimator):
         return X
 
 
-@pytest.mark.parametrize(("n_groups", "size", "level"), [(9, 5, 1 / 46), (9, 5, 0.1), (19, 4, 0.1), (30, 4, 0.05)])
+@pytest.mark.parametrize(
+    ("n_groups", "size", "level"), [(9, 5, 1 / 46), (9, 5, 0.1), (19, 4, 0.1), (30, 4, 0.05)]
+)
 def test_groups_of_one_size_keep_what_they_state(n_groups, size, level):
     """Examples of a group are nearly alike."""
 
@@ -187,7 +208,9 @@ def test_groups_of_one_size_keep_what_they_state(n_groups, size, level):
         X = np.clip(centres + 0.01 * rng.random(centres.shape), 0, 1)
         Y = np.repeat(rng.random((n_groups + 1, 2)) < 0.5, size, axis=0).astype(int)
         old, groups = n_groups * size, np.repeat(np.arange(n_groups), size)
-        model = InductiveConformalClassifier(Echo().fit(X, Y), prefit=True).fit(X[:old], Y[:old], groups=groups)
+        model = InductiveConformalClassifier(Echo().fit(X, Y), prefit=True).fit(
+            X[:old], Y[:old], groups=groups
+        )
         region = model.predict_labelsets(X[[old]]).region(level)
         return [(not region.contains(Y[[old]])[0]) - promise_of(region)]
 
@@ -203,7 +226,9 @@ def test_more_labels_than_allowed_are_wrong_as_rarely_as_stated(cv):
         for level in (0.1, 0.2):
             for most in (0, 1, 2):
                 region = pred.region(level, at_most_wrong=most)
-                n_wrong = (~np.take_along_axis(region.possible_values, Y[34:, :, None], axis=2)).sum(axis=(1, 2))
+                n_wrong = (
+                    ~np.take_along_axis(region.possible_values, Y[34:, :, None], axis=2)
+                ).sum(axis=(1, 2))
                 losses.append((n_wrong > most).mean() - promise_of(region))
         return losses
 
@@ -216,7 +241,9 @@ def test_predicted_then_added_examples_are_missed_at_the_level_each():
     def stream(rng):
         outputs = rng.integers(0, 5, size=(40, 2)) / 4
         Y = (rng.random((40, 2)) < outputs).astype(int)
-        predictor = calibrate_outputs(outputs[:10], Y[:10], smoothed=True, random_state=int(rng.integers(2**31)))
+        predictor = calibrate_outputs(
+            outputs[:10], Y[:10], smoothed=True, random_state=int(rng.integers(2**31))
+        )
         wrong = np.empty(30)
         for i in range(30):
             now = slice(10 + i, 11 + i)
@@ -250,7 +277,8 @@ def test_intervals_of_coverage_miss_it_as_rarely_as_stated():
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_monitoring_recipe_rings_as_rarely_as_stated(learner, gaps):
     """Page "monitoring": calibration rows by ``fold_indices_``, with unknown labels too; nearly half rang at 5 when
-    rows were numbered without the incomplete ones. Tests of uniformity reject as rarely as they say."""
+    rows were numbered without the incomplete ones. Tests of uniformity reject as rarely as they
+    say."""
 
     def alarms(rng):
         X, Y = draw(rng, 260)
@@ -285,7 +313,11 @@ class StrangerOn(ClassifierMixin, BaseEstimator):
 def missed_with(folds, n, n_folds, level, rng):
     Y = rng.permutation(np.arange(n + 1) < (n + 1) // 3)[:, None].astype(int)
     X = rng.random((n + 1, 1))
-    cv = n_folds if folds == "random" else MultiLabelStratifiedKFold(n_folds, random_state=int(rng.integers(2**31)))
+    cv = (
+        n_folds
+        if folds == "random"
+        else MultiLabelStratifiedKFold(n_folds, random_state=int(rng.integers(2**31)))
+    )
     model = CrossConformalClassifier(
         StrangerOn(),
         cv=cv,
@@ -306,5 +338,7 @@ def test_exact_keeps_the_level_with_folds_drawn_at_random(n, n_folds, level):
 
 def test_exact_misses_more_with_stratified_folds_of_which_nothing_is_stated():
     """Ten of 31 examples are positive; 55 % are missed at 0.5."""
-    missed = [missed_with("stratified", 30, 10, 0.5, rng) for rng in np.random.default_rng(11).spawn(4800)]
+    missed = [
+        missed_with("stratified", 30, 10, 0.5, rng) for rng in np.random.default_rng(11).spawn(4800)
+    ]
     assert np.mean(missed) > 0.5 + 3 * np.std(missed) / np.sqrt(len(missed))

@@ -68,7 +68,9 @@ def frames(data):
 def small(kind, estimator=None, **parameters):
     """A conformal classifier of this kind that is quick to fit."""
     own = {CrossConformalClassifier: {"cv": 3}}.get(kind, {})
-    estimator = MLkNNClassifier(3) if estimator is None else estimator  # a forest without trees counts as false
+    estimator = (
+        MLkNNClassifier(3) if estimator is None else estimator
+    )  # a forest without trees counts as false
     return kind(estimator, **({"random_state": 0} | own | parameters))
 
 
@@ -79,14 +81,19 @@ def small(kind, estimator=None, **parameters):
         CrossConformalClassifier(MLkNNClassifier(2), cv=2, random_state=0),
         InductiveConformalClassifier(MLkNNClassifier(2), random_state=0),
         FullConformalClassifier(ShareClassifier(), max_fits=None),
-        # one check wants the labels that are more likely than not, which plausible labelsets need not be
-        InductiveConformalClassifier(RandomForestClassifier(2), smoothed=True, predict_for="hamming", random_state=0),
+        # one check wants the labels that are more likely than not, which plausible labelsets need
+        # not be
+        InductiveConformalClassifier(
+            RandomForestClassifier(2), smoothed=True, predict_for="hamming", random_state=0
+        ),
     ],
     ids=["cross", "inductive", "full", "inductive, smoothed"],
 )
 def test_check_estimator_fails_only_where_declared(model):
     expected = expected_failed_checks(model)
-    assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
+    assert_fails_only_where_declared(
+        check_estimator(model, expected_failed_checks=expected, on_fail=None), expected
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,7 +116,9 @@ def test_tags_follow_the_classifier_inside(kind):
     assert get_tags(kind(RandomForestClassifier())).input_tags.allow_nan
     assert get_tags(kind(KNeighborsClassifier())).input_tags.sparse
     assert not get_tags(kind(make_pipeline(StandardScaler(), ShareClassifier()))).input_tags.sparse
-    assert kind(RandomForestClassifier)._repr_html_()  # a class is refused when fitting, not when shown
+    assert kind(
+        RandomForestClassifier
+    )._repr_html_()  # a class is refused when fitting, not when shown
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,21 +128,33 @@ def test_pipelines_hold_and_are_held(kind, data):
     outside = make_pipeline(MinMaxScaler(), small(kind)).fit(X[:50], Y[:50])
     assert outside.predict(X[50:]).shape == (10, 3)
     assert outside.predict(X[50:]).dtype == np.int64
-    assert outside.score(X[50:], Y[50:]) == np.mean(np.all(outside.predict(X[50:]) == Y[50:], axis=1))
+    assert outside.score(X[50:], Y[50:]) == np.mean(
+        np.all(outside.predict(X[50:]) == Y[50:], axis=1)
+    )
     inside = small(kind, make_pipeline(MinMaxScaler(), MLkNNClassifier(3))).fit(X[:50], Y[:50])
     by_hand = small(kind).fit(MinMaxScaler().fit(X[:50]).transform(X[:50]), Y[:50])
     table = by_hand.predict_labelsets(MinMaxScaler().fit(X[:50]).transform(X[50:])).p_values()
-    np.testing.assert_array_equal(outside[-1].predict_labelsets(outside[:-1].transform(X[50:])).p_values(), table)
-    # inside, the scaler sees only the examples that train: the p-values may differ, the shape may not
+    np.testing.assert_array_equal(
+        outside[-1].predict_labelsets(outside[:-1].transform(X[50:])).p_values(), table
+    )
+    # inside, the scaler sees only the examples that train: the p-values may differ, the shape may
+    # not
     assert inside.predict_labelsets(X[50:]).p_values().shape == table.shape
 
 
 def test_grid_search_reaches_estimator_and_measure(data):
     X, Y = data
     model = CrossConformalClassifier(
-        make_pipeline(MinMaxScaler(), MLkNNClassifier()), measure=PowerMeasure(), cv=3, random_state=0
+        make_pipeline(MinMaxScaler(), MLkNNClassifier()),
+        measure=PowerMeasure(),
+        cv=3,
+        random_state=0,
     )
-    grid = {"estimator__mlknnclassifier__n_neighbors": [2, 8], "measure__d": [1, 4], "measure__pair_penalty": [0.0, 1]}
+    grid = {
+        "estimator__mlknnclassifier__n_neighbors": [2, 8],
+        "measure__d": [1, 4],
+        "measure__pair_penalty": [0.0, 1],
+    }
     search = GridSearchCV(model, grid, cv=KFold(2), error_score="raise").fit(X, Y)
     assert len(search.cv_results_["params"]) == 8
     assert len(set(search.cv_results_["mean_test_score"])) > 1
@@ -143,7 +164,9 @@ def test_grid_search_reaches_estimator_and_measure(data):
     def mean_size(fitted, X, Y):
         return -fitted.predict_labelsets(X).region(0.2).sizes.mean()
 
-    search = GridSearchCV(model, {"measure__d": [1, 4]}, scoring=mean_size, cv=2, error_score="raise").fit(X, Y)
+    search = GridSearchCV(
+        model, {"measure__d": [1, 4]}, scoring=mean_size, cv=2, error_score="raise"
+    ).fit(X, Y)
     assert np.all(search.cv_results_["mean_test_score"] <= 0)
 
 
@@ -153,7 +176,9 @@ def test_cross_validation_works(kind, data):
     for labels in (Y, Y[:, :1], Y[:, :2]):
         scores = cross_val_score(small(kind), X, labels, cv=2, error_score="raise")
         assert np.all((scores >= 0) & (scores <= 1))
-    assert cross_val_score(small(kind), X, Y, cv=2, scoring="f1_micro", error_score="raise").shape == (2,)
+    assert cross_val_score(
+        small(kind), X, Y, cv=2, scoring="f1_micro", error_score="raise"
+    ).shape == (2,)
     assert cross_val_predict(small(kind), X, Y, cv=2).shape == Y.shape
 
 
@@ -170,7 +195,9 @@ def test_frames_keep_their_names(kind, frames):
     plain = small(kind).fit(X[:50].to_numpy(), Y[:50].to_numpy())
     assert plain.label_names_ is None
     assert not hasattr(plain, "feature_names_in_")
-    np.testing.assert_array_equal(plain.predict_labelsets(X[50:].to_numpy()).p_values(), pred.p_values())
+    np.testing.assert_array_equal(
+        plain.predict_labelsets(X[50:].to_numpy()).p_values(), pred.p_values()
+    )
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(X[50:].rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="feature names should match"):
@@ -180,7 +207,9 @@ def test_frames_keep_their_names(kind, frames):
 @pytest.mark.parametrize("kind", KINDS)
 def test_column_transformer_inside_gets_the_frame(kind):
     rng = np.random.default_rng(0)
-    X = pd.DataFrame({"colour": rng.choice(["red", "green", "blue"], 40), "size": rng.normal(size=40)})
+    X = pd.DataFrame(
+        {"colour": rng.choice(["red", "green", "blue"], 40), "size": rng.normal(size=40)}
+    )
     Y = np.column_stack([X["colour"] == "red", X["size"] > 0]).astype(int)
     base = make_pipeline(
         make_column_transformer(
@@ -196,9 +225,17 @@ def test_column_transformer_inside_gets_the_frame(kind):
 @pytest.mark.parametrize("container", [list, pd.Series, np.array])
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_are_objects(kind, container):
-    animals, plants = ["cat dog", "dog cow cat", "cow horse"], ["rose tulip", "tulip oak rose", "oak fern"]
+    animals, plants = (
+        ["cat dog", "dog cow cat", "cow horse"],
+        ["rose tulip", "tulip oak rose", "oak fern"],
+    )
     texts = [f"{a} {p}" for a in [*animals, ""] for p in [*plants, ""] if a or p] * 3
-    Y = np.array([[any(w in t for w in ("cat", "dog", "cow")), any(w in t for w in ("rose", "oak"))] for t in texts])
+    Y = np.array(
+        [
+            [any(w in t for w in ("cat", "dog", "cow")), any(w in t for w in ("rose", "oak"))]
+            for t in texts
+        ]
+    )
     base = make_pipeline(TfidfVectorizer(), OneVsRestClassifier(LogisticRegression(C=100)))
     model = small(kind, base).fit(container(texts), Y)
     assert not hasattr(model, "n_features_in_")
@@ -240,13 +277,21 @@ def test_a_frozen_estimator_is_calibrated_as_it_is(data):
     X, Y = data
     fitted = KNeighborsClassifier(3).fit(X[:20], Y[:20])
     prefit = InductiveConformalClassifier(fitted, prefit=True).fit(X[20:50], Y[20:50])
-    frozen = InductiveConformalClassifier(FrozenEstimator(fitted), prefit=True).fit(X[20:50], Y[20:50])
-    folds = CrossConformalClassifier(FrozenEstimator(fitted), measure=PowerMeasure(), cv=5, empty="allow")
+    frozen = InductiveConformalClassifier(FrozenEstimator(fitted), prefit=True).fit(
+        X[20:50], Y[20:50]
+    )
+    folds = CrossConformalClassifier(
+        FrozenEstimator(fitted), measure=PowerMeasure(), cv=5, empty="allow"
+    )
     folds.fit(X[20:50], Y[20:50])
     expected = prefit.predict_labelsets(X[50:]).p_values()
     np.testing.assert_array_equal(frozen.predict_labelsets(X[50:]).p_values(), expected)
-    np.testing.assert_array_equal(folds.predict_labelsets(X[50:]).p_values(), expected)  # one model in all folds
-    split = InductiveConformalClassifier(FrozenEstimator(fitted), random_state=0).fit(X[20:50], Y[20:50])
+    np.testing.assert_array_equal(
+        folds.predict_labelsets(X[50:]).p_values(), expected
+    )  # one model in all folds
+    split = InductiveConformalClassifier(FrozenEstimator(fitted), random_state=0).fit(
+        X[20:50], Y[20:50]
+    )
     assert split.calibrator_.sizes == (9,)
 
 

@@ -55,9 +55,16 @@ def both_predictions(seed, *, smoothed, empty, pair_penalty, default, n_folds):
     default=st.sampled_from([0.0, 0.125, 0.375]),
     n_folds=st.integers(1, 3),
 )
-def test_sparse_outputs_answer_like_dense_ones(seed, smoothed, empty, pair_penalty, default, n_folds):
+def test_sparse_outputs_answer_like_dense_ones(
+    seed, smoothed, empty, pair_penalty, default, n_folds
+):
     thin, dense, Y = both_predictions(
-        seed, smoothed=smoothed, empty=empty, pair_penalty=pair_penalty, default=default, n_folds=n_folds
+        seed,
+        smoothed=smoothed,
+        empty=empty,
+        pair_penalty=pair_penalty,
+        default=default,
+        n_folds=n_folds,
     )
     top, expected = thin.top(3), dense.top(3)
     assert np.array_equal(top.p_values, expected.p_values)
@@ -76,7 +83,9 @@ def test_sparse_outputs_answer_like_dense_ones(seed, smoothed, empty, pair_penal
         assert np.array_equal(region.outer, wanted.outer)
         for i in range(3):
             assert np.array_equal(region[i].members().labelsets, wanted[i].members().labelsets)
-            assert np.array_equal(region[i].members(limit=2).labelsets, wanted[i].members(limit=2).labelsets)
+            assert np.array_equal(
+                region[i].members(limit=2).labelsets, wanted[i].members(limit=2).labelsets
+            )
             assert sorted(map(tuple, region[i])) == sorted(map(tuple, wanted[i]))
 
 
@@ -84,11 +93,15 @@ def test_ten_thousand_labels_are_answered():
     rng = np.random.default_rng(0)
     n_labels = 10_000
     rows = np.repeat(np.arange(60), 8)
-    matrix = sparse.coo_matrix((rng.random(480) ** 2, (rows, rng.integers(0, n_labels, size=480)))).tocsr()
+    matrix = sparse.coo_matrix(
+        (rng.random(480) ** 2, (rows, rng.integers(0, n_labels, size=480)))
+    ).tocsr()
     matrix.resize((60, n_labels))
     Y = (matrix.toarray() > 0.5).astype(int)
     folds = np.arange(50) % 5
-    predictor = calibrate_outputs(matrix[:50], Y[:50], folds=folds, measure=PowerMeasure(), empty="allow")
+    predictor = calibrate_outputs(
+        matrix[:50], Y[:50], folds=folds, measure=PowerMeasure(), empty="allow"
+    )
     pred = predictor.predict_labelsets([matrix[50:]] * 5)
     assert pred.labelsets.shape == (10, n_labels)
     stored = matrix[50:].toarray() > 0
@@ -101,7 +114,9 @@ def test_ten_thousand_labels_are_answered():
 
 
 def test_subset_of_sparse_predictions_is_the_same_predictions():
-    thin, _, Y = both_predictions(5, smoothed=True, empty="allow", pair_penalty=0.0, default=0.0, n_folds=2)
+    thin, _, Y = both_predictions(
+        5, smoothed=True, empty="allow", pair_penalty=0.0, default=0.0, n_folds=2
+    )
     assert np.array_equal(thin[[2, 0]].p_value(Y[[2, 0]]), thin.p_value(Y)[[2, 0]])
     assert np.array_equal(thin[1:].confidence, thin.confidence[1:])
 
@@ -136,9 +151,15 @@ def test_sparse_outputs_are_checked():
 def test_outputs_are_made_dense_some_objects_at_a_time(measure, monkeypatch):
     matrix, dense = draw_outputs(np.random.default_rng(1), 40, 3, 0.0)
     Y = (dense > 0.5).astype(int)
-    expected = calibrate_outputs(dense, Y, measure=measure, training_labels=Y, training_outputs=dense)
+    expected = calibrate_outputs(
+        dense, Y, measure=measure, training_labels=Y, training_outputs=dense
+    )
     monkeypatch.setattr("labelsure.measures._sparse_outputs.DENSE_ROWS_BYTES", 8 * 3 * 7)
     assert SparseOutputs(matrix, 0.0, n_labels=3).blocks()[:2] == [slice(0, 7), slice(7, 14)]
-    predictor = calibrate_outputs(matrix, Y, measure=measure, training_labels=Y, training_outputs=matrix)
-    assert np.array_equal(predictor.predict_labelsets(matrix).p_values(), expected.predict_labelsets(dense).p_values())
+    predictor = calibrate_outputs(
+        matrix, Y, measure=measure, training_labels=Y, training_outputs=matrix
+    )
+    assert np.array_equal(
+        predictor.predict_labelsets(matrix).p_values(), expected.predict_labelsets(dense).p_values()
+    )
     assert predictor.predict_labelsets(matrix[:0]).labelsets.shape == (0, 3)

@@ -19,13 +19,17 @@ def draw_examples(n_examples, n_labels, seed=0):
     popular = 1 / np.arange(1, n_labels + 1)
     popular /= popular.sum()
     Y, outputs = np.zeros((n_examples, n_labels), dtype=np.int8), np.zeros((n_examples, n_labels))
-    usual = [rng.choice(n_labels, size=rng.integers(1, 5), p=popular, replace=False) for _ in range(20)]
+    usual = [
+        rng.choice(n_labels, size=rng.integers(1, 5), p=popular, replace=False) for _ in range(20)
+    ]
     for labels, own in zip(Y, outputs, strict=True):
         on = usual[rng.integers(20)]
         if rng.random() < 0.3:
             on = rng.choice(n_labels, size=rng.integers(1, 5), p=popular, replace=False)
         labels[on] = 1
-        own[rng.choice(n_labels, size=5, p=popular, replace=False)] = rng.integers(1, 40, size=5) / 100
+        own[rng.choice(n_labels, size=5, p=popular, replace=False)] = (
+            rng.integers(1, 40, size=5) / 100
+        )
         known = on[rng.random(len(on)) < 0.9]
         own[known] = rng.integers(30, 100, size=len(known)) / 100
     return outputs, Y
@@ -41,15 +45,34 @@ def test_few_and_many_labels_are_answered_alike_dense_and_sparse(n_labels, n_fol
         predictor = calibrate_outputs(form(outputs[:60]), Y[:60], **known)
         assert repr(predictor.calibrator.folds[0].measure) == repr(USUAL)
         new, alone = (
-            form(part) if n_folds == 1 else [form(part)] * n_folds for part in (outputs[120:], outputs[121:122])
+            form(part) if n_folds == 1 else [form(part)] * n_folds
+            for part in (outputs[120:], outputs[121:122])
         )
         pred, one = predictor.predict_labelsets(new), predictor.predict_labelsets(alone)
         region, best = pred.region(0.2), pred.top(3)
         answers.append(
             [
-                *(pred.labelsets, pred.confidence, pred.credibility, pred.certain, best.labelsets, best.p_values),
-                *(region.contains(Y[120:]), region.log2_sizes, region.inner, region.outer, pred.label_p_values),
-                *(one.labelsets, one.credibility, one.region(0.2).sizes.astype(float), one.label_p_values),
+                *(
+                    pred.labelsets,
+                    pred.confidence,
+                    pred.credibility,
+                    pred.certain,
+                    best.labelsets,
+                    best.p_values,
+                ),
+                *(
+                    region.contains(Y[120:]),
+                    region.log2_sizes,
+                    region.inner,
+                    region.outer,
+                    pred.label_p_values,
+                ),
+                *(
+                    one.labelsets,
+                    one.credibility,
+                    one.region(0.2).sizes.astype(float),
+                    one.label_p_values,
+                ),
             ]
         )
         assert np.array_equal(one.top(3).labelsets[0], best.labelsets[1])
@@ -78,7 +101,9 @@ def test_a_labelset_seen_in_training_is_found_though_no_label_of_it_has_an_outpu
 def test_default_measure_of_sparse_outputs_is_that_of_dense_ones():
     outputs, Y = draw_examples(40, 14)
     matrix = sparse.csr_array(outputs)
-    predictor = calibrate_outputs(matrix, Y, folds=np.arange(40) % 2, training_outputs=[matrix, matrix])
+    predictor = calibrate_outputs(
+        matrix, Y, folds=np.arange(40) % 2, training_outputs=[matrix, matrix]
+    )
     assert repr(predictor.calibrator.folds[0].measure) == "PosteriorMeasure()"
     plain = calibrate_outputs(matrix, Y)
     assert repr(plain.calibrator.folds[0].measure) == "PowerMeasure()"
@@ -88,7 +113,10 @@ def test_training_outputs_that_are_sparse_are_checked():
     outputs, Y = draw_examples(40, 14)
     for wrong, message in (
         (sparse.csr_array(2 * outputs), r"training_outputs must lie between 0 and 1, got"),
-        (sparse.csr_array(outputs[:, :9]), r"training_outputs must have shape \(n_objects, 14\), got \(40, 9\)"),
+        (
+            sparse.csr_array(outputs[:, :9]),
+            r"training_outputs must have shape \(n_objects, 14\), got \(40, 9\)",
+        ),
         (sparse.csr_array(outputs[:9]), r"training_outputs and training_labels"),
     ):
         with pytest.raises(ValueError, match=message):

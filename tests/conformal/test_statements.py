@@ -21,10 +21,17 @@ from labelsure import (
     MultiLabelStratifiedKFold,
     calibrate_outputs,
 )
-from labelsure.conformal._guarantees import NOT_BY_LABELS, PROVED_BY, bound_by_size, bound_by_tournament
+from labelsure.conformal._guarantees import (
+    NOT_BY_LABELS,
+    PROVED_BY,
+    bound_by_size,
+    bound_by_tournament,
+)
 from labelsure.measures import PowerMeasure
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 DRAWS = "on average over the draws, one per object and the same for equal objects"
 ANY, SYMMETRIC = ["any learner"], ["a learner that does not depend on the order of examples"]
@@ -82,7 +89,9 @@ def test_bound_by_size_follows_from_twice_a_weighted_mean(level, sizes):
 def test_bound_by_tournament_is_the_best_over_sizes_of_folds(level, sizes):
     n = sum(sizes)
     bounds = [(2 * level * (n + 1) + m - 2) / ((sizes.count(m) + 1) * m) for m in sizes]
-    assert bound_by_tournament(float(level), sizes) == pytest.approx(float(min(bounds)), rel=1e-12, abs=1e-12)
+    assert bound_by_tournament(float(level), sizes) == pytest.approx(
+        float(min(bounds)), rel=1e-12, abs=1e-12
+    )
 
 
 def test_bound_by_tournament_is_sharp_for_leave_one_out():
@@ -91,7 +100,8 @@ def test_bound_by_tournament_is_sharp_for_leave_one_out():
 
 
 @pytest.mark.parametrize(
-    ("n_folds", "learners"), [(4, ANY * 3), (30, SYMMETRIC * 3), (60, SYMMETRIC * 3), (7, SYMMETRIC + ANY * 2)]
+    ("n_folds", "learners"),
+    [(4, ANY * 3), (30, SYMMETRIC * 3), (60, SYMMETRIC * 3), (7, SYMMETRIC + ANY * 2)],
 )
 def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds, learners):
     """Which of the two bounds is smaller, and so what the learner must be like, depends on the level."""
@@ -120,7 +130,10 @@ def test_ready_made_outputs_of_folds_promise_what_the_classifier_does(data):
 def test_smoothed_p_values_promise_the_bound_by_size_alone(data):
     sentence = statement(cross(cv=30, smoothed=True), data)
     assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 30), abs=1e-3)
-    assert "in 30 folds that were not chosen by their labels, and any learner, on average over the draws" in sentence
+    assert (
+        "in 30 folds that were not chosen by their labels, and any learner, on average over the"
+        " draws" in sentence
+    )
 
 
 def test_unequal_folds_promise_only_what_is_proven_of_them(data):
@@ -131,7 +144,9 @@ def test_unequal_folds_promise_only_what_is_proven_of_them(data):
     sizes = [len(fold) for fold in folds]
     assert len(set(sizes)) > 5
     expected = min(bound_by_size(0.1, sizes), (0.2 * 61 - 1) / 31)
-    assert promised(statement(cross(cv=splits, measure=PowerMeasure()), data)) == pytest.approx(expected, abs=1e-3)
+    assert promised(statement(cross(cv=splits, measure=PowerMeasure()), data)) == pytest.approx(
+        expected, abs=1e-3
+    )
 
 
 def test_own_training_parts_promise_the_bound_by_size_alone(data):
@@ -165,10 +180,15 @@ def test_inductive_full_and_cross_sentences_name_their_conditions(data, smoothed
         "inductive": statement(inductive(**options), data),
         "full": statement(full, (X[:12], Y[:12])),
         "cross": statement(cross(**options), data),
-        "outputs": calibrate_outputs(X, Y, **options, random_state=0).predict_labelsets(X[:2]).region(0.1).statement,
+        "outputs": calibrate_outputs(X, Y, **options, random_state=0)
+        .predict_labelsets(X[:2])
+        .region(0.1)
+        .statement,
     }
     for name, sentence in sentences.items():
-        assert promised(sentence) == (0.1 if name != "cross" else pytest.approx(bound_by_size(0.1, [15] * 4), abs=1e-3))
+        assert promised(sentence) == (
+            0.1 if name != "cross" else pytest.approx(bound_by_size(0.1, [15] * 4), abs=1e-3)
+        )
         assert "exchangeable examples" in sentence
         assert (DRAWS in sentence) == smoothed
         assert (WITH_LABELS in sentence) == (empty == "exclude")
@@ -191,14 +211,24 @@ def test_excluding_the_empty_labelset_says_of_examples_that_they_have_labels(dat
     for sentence in sentences:
         assert sentence.count(WITH_LABELS) == 1
         assert re.search(
-            r"for (60 )?(exchangeable|independent) examples with at least one label each( in|,| \()", sentence
+            r"for (60 )?(exchangeable|independent) examples with at least one label each( in|,|"
+            r" \()",
+            sentence,
         )
-    assert f"60 exchangeable examples with at least one label each in 4 folds {NOT_BY_LABELS}, and" in sentences[0]
+    assert (
+        f"60 exchangeable examples with at least one label each in 4 folds {NOT_BY_LABELS}, and"
+        in sentences[0]
+    )
 
 
 def test_weighted_sentence_names_labels_that_stay_and_true_ratios(data):
     sentence = statement(inductive(weight=lambda X: 1 + X[:, 0]), data)
-    for part in ("at most 0.1,", "labels that depend on the object as they did", "true ratios", "Tibshirani"):
+    for part in (
+        "at most 0.1,",
+        "labels that depend on the object as they did",
+        "true ratios",
+        "Tibshirani",
+    ):
         assert part in sentence
 
 
@@ -206,7 +236,9 @@ def test_weighted_sentence_names_labels_that_stay_and_true_ratios(data):
     "mondrian", ["cardinality", 0, lambda X: X[:, 0] > 0.5], ids=["cardinality", "label", "object"]
 )
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_sentences_within_categories_promise_what_is_proven_of_the_smallest(data, mondrian, smoothed):
+def test_sentences_within_categories_promise_what_is_proven_of_the_smallest(
+    data, mondrian, smoothed
+):
     X, Y = data
     sentence = statement(inductive(mondrian=mondrian, smoothed=smoothed), data)
     assert promised(sentence) == 0.1
@@ -215,7 +247,10 @@ def test_sentences_within_categories_promise_what_is_proven_of_the_smallest(data
     model = cross(mondrian=mondrian, smoothed=smoothed)
     sentence = statement(model, data)
     category = {"cardinality": Y.sum(axis=1), 0: Y[:, 0]}.get(mondrian, X[:, 0] > 0.5)
-    counts = [[int((category[rows] == one).sum()) for rows in model.fold_indices_] for one in np.unique(category)]
+    counts = [
+        [int((category[rows] == one).sum()) for rows in model.fold_indices_]
+        for one in np.unique(category)
+    ]
     bounds = [bound_by_size(0.1, [n for n in of_category if n]) for of_category in counts]
     assert promised(sentence) == pytest.approx(max(bounds), abs=1e-3)
     assert f"the smallest has {min(map(sum, counts))} examples" in sentence
@@ -235,19 +270,26 @@ def test_categories_with_a_fold_each_name_the_condition_of_folds(data):
     halves = [np.flatnonzero(X[:, 0] > 0.5), np.flatnonzero(X[:, 0] <= 0.5)]
     sentence = statement(cross(cv=[halves, halves[::-1]], mondrian=lambda X: X[:, 0] > 0.5), data)
     assert promised(sentence) == 0.1
-    assert f"exchangeable examples in folds {NOT_BY_LABELS}, within each category ({PROVED_BY['mondrian']})" in sentence
+    assert (
+        f"exchangeable examples in folds {NOT_BY_LABELS}, within each category"
+        f" ({PROVED_BY['mondrian']})" in sentence
+    )
 
 
 @pytest.mark.parametrize("guarantee", ["cross", "exact"])
 @pytest.mark.parametrize("mondrian", [None, "cardinality"])
-def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(data, guarantee, mondrian):
+def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(
+    data, guarantee, mondrian
+):
     """Their labels choose them, so a new example is not exchangeable with them: 55 % missed at 0.5 (validity tests)."""
     model = cross(cv=MultiLabelStratifiedKFold(4), guarantee=guarantee, mondrian=mondrian)
     assert NOT_BY_LABELS in statement(model, data)
     labels = LabelWiseConformalClassifier(Slopes(), cv=MultiLabelStratifiedKFold(4)).fit(*data)
     assert NOT_BY_LABELS in labels.predict_labels(data[0][:2]).region(0.1).statement
     folds = np.arange(60) % 4
-    outputs = calibrate_outputs(*data, folds=folds, guarantee=guarantee).predict_labelsets([data[0][:2]] * 4)
+    outputs = calibrate_outputs(*data, folds=folds, guarantee=guarantee).predict_labelsets(
+        [data[0][:2]] * 4
+    )
     assert NOT_BY_LABELS in outputs.region(0.1).statement
     region = model.predict_labelsets(data[0][:2]).region(0.1)
     assert NOT_BY_LABELS in region._repr_html_()
@@ -255,7 +297,8 @@ def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(da
 
 def limit_of(n_examples, level):
     return (
-        f"With {n_examples} calibration examples every labelset is in every region below significance {level:g}:"
+        f"With {n_examples} calibration examples every labelset is in every region below"
+        f" significance {level:g}:"
         " the level asked for cannot be reached."
     )
 
@@ -270,7 +313,9 @@ def limit_of(n_examples, level):
     ],
     ids=without_addresses,
 )
-def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(data, model, n_examples, least):
+def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(
+    data, model, n_examples, least
+):
     X, Y = data
     pred = model.fit(X, Y).predict_labelsets(X)
     if least is None:
@@ -303,7 +348,9 @@ def test_levels_from_the_limit_on_can_rule_out():
 
 
 @pytest.mark.parametrize(
-    "model", [cross(guarantee="exact"), inductive(smoothed=True), cross(smoothed=True)], ids=without_addresses
+    "model",
+    [cross(guarantee="exact"), inductive(smoothed=True), cross(smoothed=True)],
+    ids=without_addresses,
 )
 def test_randomised_rules_reach_every_level(data, model):
     X, Y = data

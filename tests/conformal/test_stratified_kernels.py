@@ -15,20 +15,28 @@ def problems(draw):
     n_folds = draw(st.integers(2, 6))
     shape = (draw(st.integers(n_folds, 30)), draw(st.integers(1, 6)))
     Y = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 1) | st.just(0)))
-    draws = draw(hnp.arrays(np.int64, shape[0], elements=st.integers(0, 2**31 - 1) | st.integers(0, 3)))
+    draws = draw(
+        hnp.arrays(np.int64, shape[0], elements=st.integers(0, 2**31 - 1) | st.integers(0, 3))
+    )
     return Y, draws, n_folds
 
 
 def folds_of(Y, draws, n_folds):
     rows, columns = sparse.csr_array(Y), sparse.csc_array(Y)
-    arrays = [part.astype(np.int64) for matrix in (rows, columns) for part in (matrix.indptr, matrix.indices)]
+    arrays = [
+        part.astype(np.int64)
+        for matrix in (rows, columns)
+        for part in (matrix.indptr, matrix.indices)
+    ]
     return assign_folds(*arrays, draws, n_folds)
 
 
 @given(problems())
 def test_assign_folds_equals_reference(problem):
     Y, draws, n_folds = problem
-    np.testing.assert_array_equal(folds_of(Y, draws, n_folds), _reference.assign_folds(Y, draws, n_folds))
+    np.testing.assert_array_equal(
+        folds_of(Y, draws, n_folds), _reference.assign_folds(Y, draws, n_folds)
+    )
 
 
 def test_no_more_folds_are_larger_than_have_to_be():

@@ -21,7 +21,9 @@ from labelsure import (
 from labelsure.engine import AtMost
 from labelsure.measures import ForestMeasure, LogLossMeasure, MahalanobisMeasure, PowerMeasure
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label", "ignore:.*cannot be reached")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*examples have no label", "ignore:.*cannot be reached"
+)
 
 X, Y = make_data(140)
 TRAINED = X[:40], Y[:40]
@@ -82,7 +84,9 @@ def calibrated(rows, **options):
 @pytest.mark.parametrize("options", OPTIONS, ids=without_addresses)
 def test_update_equals_calibrating_anew(options):
     expected = calibrated(BOTH, **options).predict_labelsets(X[ASKED])
-    assert_same_answers(calibrated(OLD, **options).update(X[NEW], Y[NEW]).predict_labelsets(X[ASKED]), expected)
+    assert_same_answers(
+        calibrated(OLD, **options).update(X[NEW], Y[NEW]).predict_labelsets(X[ASKED]), expected
+    )
     one_by_one = calibrated(NEW, **options)  # and the other way round
     for i in range(40, 70):
         one_by_one.update(X[[i]], Y[[i]])
@@ -106,7 +110,9 @@ def test_update_counts_examples_without_labels_as_fit_does():
 
 @pytest.mark.parametrize("measure", [None, ForestMeasure(n_estimators=3), "auto"], ids=str)
 def test_update_of_a_fitted_predictor_fits_nothing_and_recalibrates_with_all(measure):
-    model = InductiveConformalClassifier(Counting(), measure=measure, random_state=1).fit(X[:70], Y[:70])
+    model = InductiveConformalClassifier(Counting(), measure=measure, random_state=1).fit(
+        X[:70], Y[:70]
+    )
     before = len(Counting.fits)
     old = model.fold_indices_[0].tolist()
     assert model.update(X[NEW], Y[NEW]) is model
@@ -118,12 +124,17 @@ def test_update_of_a_fitted_predictor_fits_nothing_and_recalibrates_with_all(mea
 
 
 def test_update_then_another_measure_trains_it_on_the_training_part_alone():
-    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=1).fit(X[:70], Y[:70])
+    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=1).fit(
+        X[:70], Y[:70]
+    )
     held_out = model.fold_indices_[0]
     model.update(X[NEW], Y[NEW])
     other = model.recalibrate(X[:120], Y[:120], measure=MahalanobisMeasure())
     train = np.setdiff1d(np.arange(70), held_out)
-    outputs = [np.array(Counting.predict_proba(model.models_[0].estimator, part)) for part in (X[:120], X[ASKED])]
+    outputs = [
+        np.array(Counting.predict_proba(model.models_[0].estimator, part))
+        for part in (X[:120], X[ASKED])
+    ]
     rows = other.fold_indices_[0]
     by_hand = calibrate_outputs(
         outputs[0][rows],
@@ -133,7 +144,8 @@ def test_update_then_another_measure_trains_it_on_the_training_part_alone():
         training_outputs=outputs[0][train],
     )
     np.testing.assert_array_equal(
-        other.predict_labelsets(X[ASKED]).p_values(), by_hand.predict_labelsets(outputs[1]).p_values()
+        other.predict_labelsets(X[ASKED]).p_values(),
+        by_hand.predict_labelsets(outputs[1]).p_values(),
     )
 
 
@@ -141,17 +153,26 @@ def test_predictions_made_before_an_update_stay_as_they_were():
     model = calibrated(OLD)
     pred = model.predict_labelsets(X[ASKED])
     model.update(X[NEW], Y[NEW])
-    np.testing.assert_array_equal(pred.p_values(), calibrated(OLD).predict_labelsets(X[ASKED]).p_values())
+    np.testing.assert_array_equal(
+        pred.p_values(), calibrated(OLD).predict_labelsets(X[ASKED]).p_values()
+    )
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=12), st.data())
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=12
+    ),
+    st.data(),
+)
 @settings(max_examples=50)
 def test_outputs_in_any_order_and_any_parts_give_the_same(examples, data):
     """Outputs full of ties; smoothed, so that draws are compared too."""
     outputs = np.array([[a / 4, b / 4] for a, b, _ in examples])
     labels = np.array([[code & 1, code >> 1] for *_, code in examples])
     asked = np.array([[0.25, 0.5], [1.0, 0.0]])
-    expected = calibrate_outputs(outputs, labels, smoothed=True, random_state=3).predict_labelsets(asked)
+    expected = calibrate_outputs(outputs, labels, smoothed=True, random_state=3).predict_labelsets(
+        asked
+    )
     order = data.draw(st.permutations(range(len(examples))))
     cut = data.draw(st.integers(1, len(examples) - 1))
     first, rest = np.array(order[:cut]), np.array(order[cut:])
@@ -165,7 +186,11 @@ def test_sparse_outputs_update_as_they_calibrate():
     outputs = np.where(X[:, :3] > 0.4, X[:, :3], 0.0)
     part = [sparse.csr_array(outputs[rows]) for rows in (OLD, NEW, BOTH, ASKED)]
     expected = calibrate_outputs(part[2], Y[BOTH], empty="allow").predict_labelsets(part[3])
-    pred = calibrate_outputs(part[0], Y[OLD], empty="allow").update(part[1], Y[NEW]).predict_labelsets(part[3])
+    pred = (
+        calibrate_outputs(part[0], Y[OLD], empty="allow")
+        .update(part[1], Y[NEW])
+        .predict_labelsets(part[3])
+    )
     assert pred.region(0.1).sizes.tolist() == expected.region(0.1).sizes.tolist()
     np.testing.assert_array_equal(pred.credibility, expected.credibility)
 
@@ -177,7 +202,8 @@ def test_outputs_with_weights_and_categories_update_by_their_objects():
         predictor = calibrate_outputs(outputs[OLD], Y[OLD], X=X[OLD], **options)
         predictor.update(outputs[NEW], Y[NEW], X[NEW])
         assert_same_answers(
-            predictor.predict_labelsets(outputs[ASKED], X[ASKED]), expected.predict_labelsets(outputs[ASKED], X[ASKED])
+            predictor.predict_labelsets(outputs[ASKED], X[ASKED]),
+            expected.predict_labelsets(outputs[ASKED], X[ASKED]),
         )
         with pytest.raises(ValueError, match="pass them as X"):
             predictor.update(outputs[NEW], Y[NEW])
@@ -292,7 +318,9 @@ def test_updates_obey_the_constraints():
     options = {"measure": PowerMeasure(), "constraints": [AtMost(2, [0, 1, 2])]}
     model = prefit(**options).fit(X[obeying[:20]], Y[obeying[:20]])
     before = model.calibrator_
-    with pytest.raises(ValueError, match="obey the constraints, but 1 of 2 break one, the first in row 1"):
+    with pytest.raises(
+        ValueError, match="obey the constraints, but 1 of 2 break one, the first in row 1"
+    ):
         model.update(X[[obeying[20], breaking]], Y[[obeying[20], breaking]])
     assert model.calibrator_ is before
     expected = prefit(**options).fit(X[obeying], Y[obeying]).predict_labelsets(X[ASKED])

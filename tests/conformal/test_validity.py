@@ -1,10 +1,11 @@
 """Are the p-values of the true labelset valid? Simulated data, independent trials, stated false-alarm rates.
 
-Every trial draws its own training set and one new object, so the trials are independent, and a valid predictor makes an
-error, p <= eps, with probability at most eps in each. An error rate is refused where a correct predictor shows it with
-probability at most 1e-4 (one-sided binomial test), uniformity where the Kolmogorov-Smirnov test gives less than 1e-4.
-The seeds are fixed, so a test that passes once passes always; with new seeds each of the tests below gives at most
-4 false alarms (three levels, one KS test) in 10 000 runs.
+Every trial draws its own training set and one new object, so the trials are independent, and a
+valid predictor makes an error, p <= eps, with probability at most eps in each. An error rate is
+refused where a correct predictor shows it with probability at most 1e-4 (one-sided binomial test),
+uniformity where the Kolmogorov-Smirnov test gives less than 1e-4. The seeds are fixed, so a test
+that passes once passes always; with new seeds each of the tests below gives at most 4 false alarms
+(three levels, one KS test) in 10 000 runs.
 """
 
 import numpy as np
@@ -30,7 +31,9 @@ NOISY = PowerMeasure(d=2, pair_penalty=0.5)
 def simulate(rng, n, *, discrete):
     """Two correlated labels that depend on two features, with rows that have none; discrete features repeat a lot."""
     X = rng.normal(size=(n, 2))
-    Y = np.column_stack([X[:, 0] + rng.normal(size=n) > 0, X.sum(axis=1) + rng.normal(size=n) > 1]).astype(int)
+    Y = np.column_stack(
+        [X[:, 0] + rng.normal(size=n) > 0, X.sum(axis=1) + rng.normal(size=n) > 1]
+    ).astype(int)
     return (np.round(X) if discrete else X), Y
 
 
@@ -47,7 +50,9 @@ def assert_valid(p_values, *, exact=False):
     """Refuse error rates above eps and, where the p-values are exact (smoothed), also p-values that are not uniform."""
     for level in LEVELS:
         errors = int(np.sum(p_values <= level + 1e-12))
-        assert binomtest(errors, len(p_values), level, alternative="greater").pvalue > FALSE_ALARM, (level, errors)
+        assert (
+            binomtest(errors, len(p_values), level, alternative="greater").pvalue > FALSE_ALARM
+        ), (level, errors)
     if exact:
         assert kstest(p_values, "uniform").pvalue > FALSE_ALARM
 
@@ -60,10 +65,14 @@ def inductive(seed, *, smoothed=False, base=NEIGHBOURS):
 
 
 def full(seed, *, smoothed=False, base=NEIGHBOURS):
-    return FullConformalClassifier(base, measure=NOISY, empty="allow", smoothed=smoothed, random_state=seed)
+    return FullConformalClassifier(
+        base, measure=NOISY, empty="allow", smoothed=smoothed, random_state=seed
+    )
 
 
-@pytest.mark.parametrize(("grid", "smoothed"), [(None, False), (4, True)], ids=["continuous, plain", "ties, smoothed"])
+@pytest.mark.parametrize(
+    ("grid", "smoothed"), [(None, False), (4, True)], ids=["continuous, plain", "ties, smoothed"]
+)
 def test_outputs_p_values_are_valid(grid, smoothed):
     """800 trials of 19 calibration examples: plain p-values of scores without ties are uniform on k/20."""
     rng = np.random.default_rng(1)
@@ -73,7 +82,11 @@ def test_outputs_p_values_are_valid(grid, smoothed):
         Y = (rng.random((20, 3)) < outputs).astype(int)
         outputs = outputs if grid is None else np.round(outputs * grid) / grid
         predictor = calibrate_outputs(
-            outputs[:-1], Y[:-1], empty="allow", smoothed=smoothed, random_state=int(rng.integers(2**31))
+            outputs[:-1],
+            Y[:-1],
+            empty="allow",
+            smoothed=smoothed,
+            random_state=int(rng.integers(2**31)),
         )
         p_values[trial] = predictor.predict_labelsets(outputs[-1:]).p_value(Y[-1:])[0]
     assert_valid(p_values, exact=smoothed)
@@ -85,7 +98,9 @@ def test_outputs_p_values_are_valid(grid, smoothed):
 
 def test_full_p_values_are_valid():
     """300 trials of 19 examples with discrete outputs."""
-    p_values = p_values_of_truth(lambda seed: full(seed, smoothed=True), 300, 19, discrete=True, seed=2)
+    p_values = p_values_of_truth(
+        lambda seed: full(seed, smoothed=True), 300, 19, discrete=True, seed=2
+    )
     assert_valid(p_values, exact=True)
 
 
@@ -100,16 +115,23 @@ def test_p_values_that_do_not_count_the_new_object_are_refused():
 @pytest.mark.validity
 @pytest.mark.parametrize("discrete", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
-@pytest.mark.parametrize("base", [KNeighborsClassifier(3), MLkNNClassifier(3), MLRBFClassifier()], ids=repr)
+@pytest.mark.parametrize(
+    "base", [KNeighborsClassifier(3), MLkNNClassifier(3), MLRBFClassifier()], ids=repr
+)
 @pytest.mark.parametrize("kind", [inductive, full], ids=["inductive", "full"])
 def test_p_values_are_valid_in_the_long_run(kind, base, smoothed, discrete):
     """2 000 trials (ML-RBF: 500) of 40 (inductive) or 19 (full) examples; rates as stated above.
 
-    Ties make neighbours depend on the order of the examples: full conformal p-values are valid in spite of that.
+    Ties make neighbours depend on the order of the examples: full conformal p-values are valid in
+    spite of that.
     """
     n_examples = 40 if kind is inductive else 19
     n_trials = 500 if isinstance(base, MLRBFClassifier) else 2000
     p_values = p_values_of_truth(
-        lambda seed: kind(seed, smoothed=smoothed, base=base), n_trials, n_examples, discrete=discrete, seed=3
+        lambda seed: kind(seed, smoothed=smoothed, base=base),
+        n_trials,
+        n_examples,
+        discrete=discrete,
+        seed=3,
     )
     assert_valid(p_values, exact=smoothed)

@@ -36,11 +36,17 @@ def given_by(model, labels=Y):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_rare_labels_are_one_line(n_jobs):
     model = CrossConformalClassifier(
-        OneVsRestClassifier(LogisticRegression()), measure=PowerMeasure(), cv=6, random_state=0, n_jobs=n_jobs
+        OneVsRestClassifier(LogisticRegression()),
+        measure=PowerMeasure(),
+        cv=6,
+        random_state=0,
+        n_jobs=n_jobs,
     )
     (line,) = given_by(model, RARE)
     text = str(line.message)
-    assert text.startswith("2 warnings while fitting folds, 2 different ones; the first: Label not ")
+    assert text.startswith(
+        "2 warnings while fitting folds, 2 different ones; the first: Label not "
+    )
     assert text.endswith("is present in all training examples.")
     assert line.filename == __file__
 
@@ -57,7 +63,9 @@ def test_rare_labels_are_one_line(n_jobs):
     ids=["cross", "default measure", "inductive", "label-wise", "recall"],
 )
 def test_learners_that_do_not_converge_are_one_line(model):
-    (line,) = [warning for warning in given_by(model) if issubclass(warning.category, ConvergenceWarning)]
+    (line,) = [
+        warning for warning in given_by(model) if issubclass(warning.category, ConvergenceWarning)
+    ]
     assert " warnings while fitting folds" in str(line.message)
 
 
@@ -72,4 +80,7 @@ def test_full_conformal_warns_in_one_line():
     with warnings.catch_warnings(record=True) as given:
         model.predict(X[:2])
     (line,) = [warning for warning in given if warning.category is RuntimeWarning]
-    assert str(line.message) == "16 warnings while fitting once per labelset, all the same: so many fits"
+    assert (
+        str(line.message)
+        == "16 warnings while fitting once per labelset, all the same: so many fits"
+    )

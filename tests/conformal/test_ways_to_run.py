@@ -54,7 +54,12 @@ def found(fitted, tmp_path_factory):
     # an OpenMP of two threads on whatever machine: what is forked must have had threads
     environment = os.environ | {"OMP_NUM_THREADS": "2"}
     done = subprocess.run(
-        [sys.executable, PROGRAM, path], env=environment, capture_output=True, text=True, timeout=900, check=False
+        [sys.executable, PROGRAM, path],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -81,11 +86,21 @@ def test_one_set_of_predictions_may_be_asked_by_many_threads_at_once(fitted):
 
         def ask(_, shared=shared, barrier=barrier):
             barrier.wait(120)
-            return shared.confidence, shared.label_p_values, shared.region(0.2).sizes, shared.top(2).labelsets
+            return (
+                shared.confidence,
+                shared.label_p_values,
+                shared.region(0.2).sizes,
+                shared.top(2).labelsets,
+            )
 
         with ThreadPoolExecutor(N_THREADS) as pool:
             for given in pool.map(ask, range(N_THREADS)):
-                wanted = alone.confidence, alone.label_p_values, alone.region(0.2).sizes, alone.top(2).labelsets
+                wanted = (
+                    alone.confidence,
+                    alone.label_p_values,
+                    alone.region(0.2).sizes,
+                    alone.top(2).labelsets,
+                )
                 assert all(np.array_equal(*pair) for pair in zip(given, wanted, strict=True))
 
 
@@ -107,7 +122,9 @@ def test_a_kernel_is_compiled_once_by_the_first_of_many_threads():
         return add(np.arange(i))
 
     with ThreadPoolExecutor(N_THREADS) as pool:
-        assert list(pool.map(ask, range(N_THREADS))) == [7 + i * (i - 1) // 2 for i in range(N_THREADS)]
+        assert list(pool.map(ask, range(N_THREADS))) == [
+            7 + i * (i - 1) // 2 for i in range(N_THREADS)
+        ]
     assert len(add.signatures) == 1
 
 

@@ -1,7 +1,8 @@
 """The same questions in threads and processes of every kind: ``python ways_to_run.py PICKLE`` prints JSON.
 
-A program of its own, because children that are spawned import it, and because the first use of everything in a process
-is one of the ways. What the answers should be is computed by the test, in one thread of another process.
+A program of its own, because children that are spawned import it, and because the first use of
+everything in a process is one of the ways. What the answers should be is computed by the test, in
+one thread of another process.
 """
 
 import hashlib

@@ -35,15 +35,25 @@ def read(tmp_path_factory):
 def tables(draw):
     """Draw columns (name, declared values or None, is label) and rows of texts, None for missing."""
     text = st.text(st.characters(codec="utf-8"), max_size=6)
-    words = st.text(st.sampled_from(string.ascii_letters + string.digits + "-/;._:$#!'é"), min_size=1, max_size=4)
+    words = st.text(
+        st.sampled_from(string.ascii_letters + string.digits + "-/;._:$#!'é"),
+        min_size=1,
+        max_size=4,
+    )
     names = draw(st.lists(text | words, min_size=2, max_size=6, unique=True))
-    numbers = st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.integers(-9, 9).map(str)
+    numbers = st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.integers(-9, 9).map(
+        str
+    )
     columns, cells = [], []
     n_labels = draw(st.integers(1, len(names) - 1))
     label_names = set(draw(st.permutations(names))[:n_labels])
     for name in names:
         is_label = name in label_names
-        kinds = [None, ["0", "1"], ["1", "0"]] if is_label else [None, ["0", "1"], ["7", "-2", "1e1"], "draw"]
+        kinds = (
+            [None, ["0", "1"], ["1", "0"]]
+            if is_label
+            else [None, ["0", "1"], ["7", "-2", "1e1"], "draw"]
+        )
         values = draw(st.sampled_from(kinds))
         if values == "draw":
             values = draw(st.lists(text | words, min_size=1, max_size=4, unique=True))
@@ -56,7 +66,10 @@ def tables(draw):
 
 def meaning(columns, rows):
     """Return X and Y as they must be read."""
-    table = [[number(values, cell) for (_, values, _), cell in zip(columns, row, strict=True)] for row in rows]
+    table = [
+        [number(values, cell) for (_, values, _), cell in zip(columns, row, strict=True)]
+        for row in rows
+    ]
     labels = [place for place, (_, _, is_label) in enumerate(columns) if is_label]
     features = [place for place in range(len(columns)) if place not in labels]
     return np.array(table)[:, features], np.array(table)[:, labels]
@@ -68,7 +81,9 @@ def number(values, cell):
     if values is None:
         return float(cell)
     plain = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-    if all(re.fullmatch(plain, value, re.ASCII) and abs(float(value)) < math.inf for value in values):
+    if all(
+        re.fullmatch(plain, value, re.ASCII) and abs(float(value)) < math.inf for value in values
+    ):
         numbers = [float(value) for value in values]
         if len(set(numbers)) == len(numbers):
             return float(cell)
@@ -89,7 +104,12 @@ def writings(draw, columns, rows):
         if re.fullmatch(r"[^\x00-\x20,{}%'\"?@][^\x00-\x20,{}%]*", text) and draw(st.booleans()):
             return text
         mark = draw(st.sampled_from("'\""))
-        text = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace(mark, "\\" + mark)
+        text = (
+            text.replace("\\", "\\\\")
+            .replace("\n", "\\n")
+            .replace("\r", "\\r")
+            .replace(mark, "\\" + mark)
+        )
         return mark + (text.replace("\t", "\\t") if draw(st.booleans()) else text) + mark
 
     def cell(value):
@@ -103,17 +123,24 @@ def writings(draw, columns, rows):
         kind = draw(st.sampled_from([cased("numeric"), cased("real"), cased("integer")]))
         if values is not None:
             kind = "{" + draw(blank) + comma().join(map(quoted, values)) + draw(blank) + "}"
-        lines += [*draw(noise), f"{draw(blank)}@{cased('attribute')} {quoted(name)}\t{kind}{draw(blank)}"]
+        lines += [
+            *draw(noise),
+            f"{draw(blank)}@{cased('attribute')} {quoted(name)}\t{kind}{draw(blank)}",
+        ]
     lines += [f"@{cased('data')}{draw(blank)}", *draw(noise)]
     is_sparse = draw(st.booleans())
     for row in rows:
         if is_sparse:
             entries = []
             for place, ((_, values, _), value) in enumerate(zip(columns, row, strict=True)):
-                is_default = value == values[0] if values else value is not None and float(value) == 0
+                is_default = (
+                    value == values[0] if values else value is not None and float(value) == 0
+                )
                 if not is_default or draw(st.booleans()):
                     entries.append(f"{place}{draw(blank)} {cell(value)}")
-            lines.append("{" + draw(blank) + comma().join(draw(st.permutations(entries))) + draw(blank) + "}")
+            lines.append(
+                "{" + draw(blank) + comma().join(draw(st.permutations(entries))) + draw(blank) + "}"
+            )
         else:
             lines.append(draw(blank) + comma().join(map(cell, row)) + draw(blank))
         lines += draw(noise)
@@ -153,7 +180,8 @@ def mutated_files(draw):
         start = draw(st.integers(0, len(content)))
         length = draw(st.integers(0, 8))
         insert = draw(
-            st.binary(max_size=3) | st.sampled_from([b"{", b"}", b"'", b"\\", b",", b"\n", b"?", b"%", b"@data"])
+            st.binary(max_size=3)
+            | st.sampled_from([b"{", b"}", b"'", b"\\", b",", b"\n", b"?", b"%", b"@data"])
         )
         content[start : start + length] = insert
     return [name for name, _, is_label in columns if is_label], bytes(content)
@@ -179,7 +207,10 @@ def test_mutated_file_gives_data_or_a_dataset_error(read, file):
 
 
 @patient
-@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
+@given(
+    st.binary(max_size=200)
+    | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))
+)
 def test_random_file_gives_data_or_a_dataset_error(read, content):
     check_data_or_error(read, content, ["a"])
 

@@ -40,16 +40,23 @@ def test_reader_understands_case_comments_quotes_tabs_and_line_ends(read_text):
 
 
 def test_reader_takes_carriage_returns_alone_as_line_ends(read_text):
-    assert read_text((HEAD + "1,red,0,1\n2,blue,1,1\n").replace("\n", "\r")).X.tolist() == [[1, 0], [2, 2]]
+    assert read_text((HEAD + "1,red,0,1\n2,blue,1,1\n").replace("\n", "\r")).X.tolist() == [
+        [1, 0],
+        [2, 2],
+    ]
 
 
 def test_reader_does_not_split_lines_at_other_unicode_line_ends(read_text):
-    data = read_text("@attribute 'n\u2028\x85\x0c' numeric\n@attribute a {0,1}\n@data\n1,1\n", ["a"])
+    data = read_text(
+        "@attribute 'n\u2028\x85\x0c' numeric\n@attribute a {0,1}\n@data\n1,1\n", ["a"]
+    )
     assert data.feature_names == ("n\u2028\x85\x0c",)
 
 
 def test_reader_falls_back_to_latin1(read_text):
-    data = read_text("@attribute 'Größe\xa0x' numeric\n@attribute a {0,1}\n@data\n1,1\n".encode("latin-1"), ["a"])
+    data = read_text(
+        "@attribute 'Größe\xa0x' numeric\n@attribute a {0,1}\n@data\n1,1\n".encode("latin-1"), ["a"]
+    )
     assert data.feature_names == ("Größe\xa0x",)
 
 
@@ -72,7 +79,10 @@ def test_dense_rows_may_stand_among_sparse_ones(read_text):
 
 
 def test_labels_may_be_numeric(read_text):
-    data = read_text("@attribute a real\n@attribute x real\n@attribute b numeric\n@data\n1,5,0\n0.0,6,1.0\n{2 1}\n")
+    data = read_text(
+        "@attribute a real\n@attribute x real\n@attribute b numeric\n@data\n1,5,0\n0.0,6,1.0\n{2"
+        " 1}\n"
+    )
     assert data.Y.tolist() == [[1, 0], [0, 1], [0, 1]]
     assert data.feature_names == ("x",)
 
@@ -101,13 +111,17 @@ def test_read_mulan_names_the_dataset_after_its_file_and_puts_all_rows_into_trai
 def test_huge_numbers_are_read_and_those_beyond_float64_refused(read_text):
     head = "@attribute x real\n@attribute y real\n@attribute a {0,1}\n@data\n"
     assert read_text(head + "1.5e308,1.5e308,1\n", ["a"]).X.tolist() == [[1.5e308, 1.5e308]]
-    assert read_text(head + "{0 1.5e308,1 1.5e308}\n", ["a"]).X.toarray().tolist() == [[1.5e308, 1.5e308]]
+    assert read_text(head + "{0 1.5e308,1 1.5e308}\n", ["a"]).X.toarray().tolist() == [
+        [1.5e308, 1.5e308]
+    ]
     for row in ("1,1e309,0", "{1 -1e309}"):
         with pytest.raises(DatasetError, match=r"'y' must be a finite number, got '-?1e309'"):
             read_text(head + row + "\n", ["a"])
 
 
-SPARSE = "must be {index value, .* different indices from 0 to 3, got '{.* weights are not supported"
+SPARSE = (
+    "must be {index value, .* different indices from 0 to 3, got '{.* weights are not supported"
+)
 BAD_ROWS = {
     "1,red,0": "expected 4 values, one per attribute, got 3",
     "1,dark red,0,1": "got 5",
@@ -165,8 +179,14 @@ BAD_HEADS = {
     "@attributes x numeric\n@data\n": (1, "expected @relation"),
     "@attribute x\n@data\n": (1, "needs a name and a type"),
     "@attribute {0,1}\n@data\n": (1, "needs a name and a type"),
-    "@attribute my name numeric\n@data\n": (1, "got 'name numeric'.* quote a name that contains blanks"),
-    "@attribute x date 'yyyy'\n@data\n": (1, "got 'date 'yyyy''|got \"date 'yyyy'\".*Remove or convert"),
+    "@attribute my name numeric\n@data\n": (
+        1,
+        "got 'name numeric'.* quote a name that contains blanks",
+    ),
+    "@attribute x date 'yyyy'\n@data\n": (
+        1,
+        "got 'date 'yyyy''|got \"date 'yyyy'\".*Remove or convert",
+    ),
     "@attribute 50%off numeric\n@data\n": (1, "needs a name and a type.*%"),
     "@attribute x numeric {2}\n@data\n": (1, "must be numeric, real, integer"),
     "@attribute x {a,b} c\n@data\n": (1, "must be numeric, real, integer"),
@@ -195,7 +215,9 @@ def test_file_without_rows_is_reported_as_truncated(read_text):
 def test_label_missing_from_the_arff_is_named(read_text, tmp_path):
     xml = tmp_path / "toy.xml"
     xml.write_text('<labels>\n<label name="a"/>\n<label name="bb"/>\n</labels>')
-    with pytest.raises(DatasetError, match=r"toy\.arff: no attribute is called 'bb', .*Did you mean 'b'\?"):
+    with pytest.raises(
+        DatasetError, match=r"toy\.arff: no attribute is called 'bb', .*Did you mean 'b'\?"
+    ):
         read_text(HEAD + "1,red,0,1\n", xml)
 
 
@@ -205,9 +227,13 @@ def test_bad_list_of_labels_is_refused(read_text, labels):
         read_text(HEAD + "1,red,0,1\n", labels)
 
 
-@pytest.mark.parametrize(("declared", "shown"), [("{red,green}", "'red, green'"), ("{0,0.0}", r"'0, 0\.0'")])
+@pytest.mark.parametrize(
+    ("declared", "shown"), [("{red,green}", "'red, green'"), ("{0,0.0}", r"'0, 0\.0'")]
+)
 def test_label_with_other_values_than_zero_and_one_is_refused(read_text, declared, shown):
-    with pytest.raises(DatasetError, match=f"attribute 'a', .* values 0 and 1, but declares {shown}"):
+    with pytest.raises(
+        DatasetError, match=f"attribute 'a', .* values 0 and 1, but declares {shown}"
+    ):
         read_text(f"@attribute x real\n@attribute a {declared}\n@data\n1,0\n", ["a"])
 
 
@@ -224,7 +250,14 @@ def test_unreadable_file_is_a_dataset_error(tmp_path, path):
 
 def test_hostile_lines_take_linear_time(read_text):
     long = 50_000
-    rows = ["1" * long + "x,red,0,1", "'" * long, "\\'" * long, "'" + "\\'" * long, "{" * long, "{0 1," * long]
+    rows = [
+        "1" * long + "x,red,0,1",
+        "'" * long,
+        "\\'" * long,
+        "'" + "\\'" * long,
+        "{" * long,
+        "{0 1," * long,
+    ]
     for row in [*rows, "," * long, "1 " * long]:
         with pytest.raises(DatasetError):
             read_text(HEAD + row + "\n")

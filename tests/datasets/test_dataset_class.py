@@ -25,7 +25,9 @@ def make(**changes):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_array])
 def test_parts_of_a_dataset_are_its_first_and_last_rows(form):
     data = make(X=form(np.arange(6.0).reshape(3, 2)))
-    dense = [part.toarray() if sparse.issparse(part) else part for part in (data.X_train, data.X_test)]
+    dense = [
+        part.toarray() if sparse.issparse(part) else part for part in (data.X_train, data.X_test)
+    ]
     assert [part.tolist() for part in dense] == [[[0, 1], [2, 3]], [[4, 5]]]
     assert (data.Y_train.tolist(), data.Y_test.tolist()) == ([[1, 0, 1], [0, 0, 0]], [[1, 1, 1]])
     assert (data.train.tolist(), data.test.tolist()) == ([0, 1], [2])
@@ -38,7 +40,9 @@ def test_one_vs_rest_tells_more_than_127_labels_of_a_dataset_apart():
     Y = np.eye(n_labels, dtype=np.int8) | np.eye(n_labels, k=-1, dtype=np.int8)
     names = tuple(f"l{j}" for j in range(n_labels))
     data = make(X=np.eye(n_labels), Y=Y, feature_names=names, label_names=names, n_train=n_labels)
-    model = OneVsRestClassifier(DecisionTreeClassifier(random_state=0)).fit(data.X_train, data.Y_train)
+    model = OneVsRestClassifier(DecisionTreeClassifier(random_state=0)).fit(
+        data.X_train, data.Y_train
+    )
     np.testing.assert_array_equal(model.predict(data.X), Y)
 
 
@@ -50,7 +54,11 @@ def test_dataset_is_frozen_and_survives_pickling():
 
 
 def test_repr_tells_size_split_and_density():
-    assert repr(make()) == "<Dataset 'toy': 3 objects (2 train, 1 test), 2 features, 3 labels, 1.67 labels per object>"
+    assert (
+        repr(make())
+        == "<Dataset 'toy': 3 objects (2 train, 1 test), 2 features, 3 labels, 1.67 labels per"
+        " object>"
+    )
     assert "2 sparse features" in repr(make(X=sparse.csr_matrix(np.ones((3, 2)))))
     empty = make(X=np.empty((0, 2)), Y=np.empty((0, 3)), n_train=0)
     assert "0 objects" in repr(empty)

@@ -26,7 +26,8 @@ NESTED = '<label name="a"><note><label name="b"/></note><label name="c &amp; d">
     [
         f"<labels>{NESTED}</labels>",
         f'<labels xmlns="http://mulan.sourceforge.net/labels">{NESTED}</labels>',
-        f'<?xml version="1.0" encoding="utf-8"?><!-- a comment --><labels xmlns="other">{NESTED}</labels>',
+        f'<?xml version="1.0" encoding="utf-8"?><!-- a comment --><labels'
+        f' xmlns="other">{NESTED}</labels>',
         f'<m:labels xmlns:m="u">{NESTED.replace("<label", "<m:label").replace("</label", "</m:label")}</m:labels>',
     ],
 )
@@ -36,7 +37,8 @@ def test_hierarchy_is_read_with_any_namespace_and_nesting(read_xml, content):
 
 def test_label_names_are_read_in_other_encodings(read_xml):
     content = (
-        '<?xml version="1.0" encoding="latin-1"?><labels><label name="Vogel"><label name="Möwe"/></label></labels>'
+        '<?xml version="1.0" encoding="latin-1"?>'
+        '<labels><label name="Vogel"><label name="Möwe"/></label></labels>'
     )
     assert read_xml(content.encode("latin-1")) == {"Möwe": "Vogel"}
     assert read_xml(content.replace("latin-1", "utf-16").encode("utf-16")) == {"Möwe": "Vogel"}
@@ -51,7 +53,10 @@ def test_label_names_are_read_in_other_encodings(read_xml):
         ('<labels>\n<label name="a">\n</labels>', "not well-formed XML .*line 3"),
         ("<labels>\n</labels>", "no <label name"),
         ("<labels>\n<label/></labels>", "a name of its own, got None"),
-        ('<labels>\n<label name="a"><label name="a"/></label></labels>', "a name of its own, got 'a'"),
+        (
+            '<labels>\n<label name="a"><label name="a"/></label></labels>',
+            "a name of its own, got 'a'",
+        ),
         ('<?xml version="1.0" encoding="klingon"?><labels/>', "not well-formed XML"),
         ('<x:labels><label name="a"/></x:labels>', "not well-formed XML .*prefix"),
     ],
@@ -69,7 +74,9 @@ def test_xml_file_that_is_not_there_is_named(tmp_path):
 def test_xml_bomb_is_an_error(read_xml):
     entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 20))
     with pytest.raises(DatasetError, match="not well-formed XML"):
-        read_xml(f'<!DOCTYPE labels [<!ENTITY e0 "ha">{entities}]><labels><label name="&e19;"/></labels>')
+        read_xml(
+            f'<!DOCTYPE labels [<!ENTITY e0 "ha">{entities}]><labels><label name="&e19;"/></labels>'
+        )
 
 
 def test_deeply_nested_xml_is_read(read_xml):
@@ -89,7 +96,16 @@ PIECES = [
     "&x;",
     "\0",
 ]
-PIECES += ["<!--", "-->", "<![CDATA[", "]]>", "<?xml version='1.0' encoding='", "utf-8", "'?>", "<!DOCTYPE x ["]
+PIECES += [
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?xml version='1.0' encoding='",
+    "utf-8",
+    "'?>",
+    "<!DOCTYPE x [",
+]
 
 
 def join(pieces):

@@ -89,7 +89,12 @@ def test_load_dataset_reads_the_users_own_data_with_and_without_split(cache, tmp
     put(tmp_path, "mine", 5)
     put(tmp_path / "whole", "whole", 6, split=False)
     mine = load_dataset("mine", data_home=str(tmp_path))
-    assert (mine.name, mine.X.tolist(), mine.Y.tolist(), mine.n_train) == ("mine", [[5], [5]], [[1], [0]], 1)
+    assert (mine.name, mine.X.tolist(), mine.Y.tolist(), mine.n_train) == (
+        "mine",
+        [[5], [5]],
+        [[1], [0]],
+        1,
+    )
     whole = load_dataset("whole", data_home=tmp_path)  # in a folder of its own name
     assert (whole.name, whole.X.tolist(), whole.n_train) == ("whole", [[6]], 1)
 
@@ -97,14 +102,21 @@ def test_load_dataset_reads_the_users_own_data_with_and_without_split(cache, tmp
 def test_half_a_dataset_in_the_users_folder_is_an_error(cache, tmp_path):
     put(tmp_path, "scene", 5)
     (tmp_path / "scene.xml").unlink()
-    with pytest.raises(DatasetError, match=r"holds scene-train.arff and scene-test.arff, but not all .*scene\.xml"):
+    with pytest.raises(
+        DatasetError, match=r"holds scene-train.arff and scene-test.arff, but not all .*scene\.xml"
+    ):
         load_dataset("scene", data_home=tmp_path)
 
 
 SAME_ORDER = "values of attribute 'x' in the same order"
 PARTS = [  # what the training file declares, the test file, a row of this, and what is wrong
     ("x numeric", "z numeric", "?,0", "feature 1 is 'x' in the first and 'z' in the second"),
-    ("x real", "x real\n@attribute y real", "?,?,0", "feature 2 is no more in the first and 'y' in the second"),
+    (
+        "x real",
+        "x real\n@attribute y real",
+        "?,?,0",
+        "feature 2 is no more in the first and 'y' in the second",
+    ),
     ("x {a,b}", "x {b,a}", "?,0", SAME_ORDER),
     ("x {a,b}", "x {a,c}", "?,0", SAME_ORDER),
     ("x numeric", "x {a,b}", "?,0", SAME_ORDER),
@@ -119,7 +131,9 @@ def test_train_and_test_file_must_declare_the_same(cache, tmp_path, ours, theirs
     for part, declared, rows in (("train", ours, "?,0"), ("test", theirs, row)):
         (tmp_path / f"mine-{part}.arff").write_text(HEAD.replace("x numeric", declared) + rows)
     if problem is None:
-        assert load_dataset("mine", data_home=tmp_path).categories == {"x": {"a": 0.0, "b": 1.0, "c": 2.0}}
+        assert load_dataset("mine", data_home=tmp_path).categories == {
+            "x": {"a": 0.0, "b": 1.0, "c": 2.0}
+        }
         return
     with pytest.raises(DatasetError, match=f"mine-train.arff and .*mine-test.arff .*{problem}"):
         load_dataset("mine", data_home=tmp_path)
@@ -144,7 +158,9 @@ def test_data_home_must_exist(cache, tmp_path):
 
 
 def test_download_false_says_where_it_looked_and_what_to_do(cache, tmp_path):
-    with pytest.raises(DatasetError, match=r"'scene' was not found.*download=True.*scene-train\.arff") as caught:
+    with pytest.raises(
+        DatasetError, match=r"'scene' was not found.*download=True.*scene-train\.arff"
+    ) as caught:
         load_dataset("scene", data_home=tmp_path, download=False)
     assert str(tmp_path) in str(caught.value)
     assert str(cache) in str(caught.value)
@@ -157,20 +173,27 @@ def test_wrong_checksum_is_named_and_leaves_nothing_behind(cache, tiny_scene, se
     monkeypatch.setitem(SHA256, "scene-test.arff", "0" * 64)
     serve(tiny_scene.parent)
     with pytest.raises(
-        DatasetError, match=r"scene-test\.arff is not the file we know: .*0{64}.*Nothing was kept.*data_home="
+        DatasetError,
+        match=r"scene-test\.arff is not the file we know: .*0{64}.*Nothing was kept.*data_home=",
     ):
         load_dataset("scene")
-    assert files_below(cache) == ["scene-train.arff"]  # whole and verified; the next attempt starts from there
+    assert files_below(cache) == [
+        "scene-train.arff"
+    ]  # whole and verified; the next attempt starts from there
 
 
 def test_missing_file_on_the_server_leaves_nothing_behind(cache, serve, tmp_path):
     serve(tmp_path)
-    with pytest.raises(DatasetError, match=r"scene-train\.arff could not be fetched.*404.*LABELSURE_MIRROR"):
+    with pytest.raises(
+        DatasetError, match=r"scene-train\.arff could not be fetched.*404.*LABELSURE_MIRROR"
+    ):
         load_dataset("scene")
     assert files_below(cache) == []
 
 
-@pytest.mark.parametrize("mirror", ["http://127.0.0.1:9", "nonsense", "ftp://127.0.0.1/x", "http://["])
+@pytest.mark.parametrize(
+    "mirror", ["http://127.0.0.1:9", "nonsense", "ftp://127.0.0.1/x", "http://["]
+)
 def test_mirror_that_is_no_address_is_a_dataset_error(cache, monkeypatch, mirror):
     monkeypatch.setenv("LABELSURE_MIRROR", mirror)
     with pytest.raises(DatasetError, match="could not be fetched"):
@@ -244,7 +267,11 @@ def test_yeast_comes_from_river_without_importing_it(cache, monkeypatch):
     was_imported = "river" in sys.modules
     data = load_dataset("yeast", download=False)
     assert ("river" in sys.modules) == was_imported
-    assert (data.X_train.shape, data.X_test.shape, data.Y.shape) == ((1500, 103), (917, 103), (2417, 14))
+    assert (data.X_train.shape, data.X_test.shape, data.Y.shape) == (
+        (1500, 103),
+        (917, 103),
+        (2417, 14),
+    )
     assert data.source.endswith("yeast.csv.gz")
 
 
@@ -256,7 +283,14 @@ def test_river_without_the_right_file_is_ignored(tmp_path, monkeypatch):
     assert _river.yeast_from_river() is None
     file = tmp_path / "river" / "datasets" / "yeast.csv.gz"
     right = gzip.compress(b"Att1,Class1\n1,0\n")
-    for content in (b"", b"not gzip", right[:-9], gzip.compress(b"Att1\nabc\n"), gzip.compress(b"Att1\n\xff\n"), right):
+    for content in (
+        b"",
+        b"not gzip",
+        right[:-9],
+        gzip.compress(b"Att1\nabc\n"),
+        gzip.compress(b"Att1\n\xff\n"),
+        right,
+    ):
         file.write_bytes(content)
         assert _river._river_file() == file
         assert _river.yeast_from_river() is None

@@ -67,7 +67,9 @@ def test_dense_values_equal_those_scipy_reads(load, mulan_folder, name, part):
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_sparse_values_equal_a_naive_reading(load, mulan_folder, name, part):
     data = load(name)
-    rows = re.findall(r"^\{(.*)\}", (mulan_folder / f"{name}-{part}.arff").read_text(), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\{(.*)\}", (mulan_folder / f"{name}-{part}.arff").read_text(), flags=re.MULTILINE
+    )
     expected = np.zeros((len(rows), data.X.shape[1] + data.Y.shape[1]))
     for row, entries in zip(expected, rows, strict=True):
         for index, value in re.findall(r"(\d+) (\d+)", entries):
@@ -131,7 +133,9 @@ def test_registry_holds_the_checksums_beside_the_data(mulan_folder):
 
 
 @pytest.mark.parametrize("name", ["scene", "birds", "medical"])
-def test_truncated_benchmark_file_is_an_error_or_ends_with_a_whole_row(load, mulan_folder, read_text, name):
+def test_truncated_benchmark_file_is_an_error_or_ends_with_a_whole_row(
+    load, mulan_folder, read_text, name
+):
     content = (mulan_folder / f"{name}-train.arff").read_bytes()
     whole = load(name)
     n_errors = 0

@@ -28,7 +28,10 @@ def read(path, schema, **options):
 def test_csv_has_numbers_categories_gaps_and_labels(tmp_path):
     path = write(tmp_path, TEXT)
     schema = infer_schema(path, ["bug", "urgent"])
-    assert schema.columns == (Column("age", "numeric"), Column("plan", "categorical", ("free", "team")))
+    assert schema.columns == (
+        Column("age", "numeric"),
+        Column("plan", "categorical", ("free", "team")),
+    )
     table = read(path, schema, labels=True)
     np.testing.assert_array_equal(table.X, [[40.5, 0], [np.nan, 1], [39, np.nan]])
     assert table.Y.tolist() == [[1, 0], [0, 1], [1, 1]]
@@ -36,14 +39,31 @@ def test_csv_has_numbers_categories_gaps_and_labels(tmp_path):
 
 def as_parquet(folder):
     plan = pa.array(["free", "team", None]).dictionary_encode()
-    columns = {"urgent": [False, True, True], "plan": plan, "bug": [1, 0, 1], "age": [40.5, None, 39]}
+    columns = {
+        "urgent": [False, True, True],
+        "plan": plan,
+        "bug": [1, 0, 1],
+        "age": [40.5, None, 39],
+    }
     parquet.write_table(pa.table(columns), folder / "table.parquet")
     return folder / "table.parquet"
 
 
 def as_arff(folder):
-    head = ["@relation x", "@attribute age numeric", "@attribute plan {team,free}", "@attribute bug {0,1}"]
-    rows = ["@attribute urgent {1,0}", "@data", "40.5,free,1,0", "% a comment", "?,team,0,1", "39,?,1,1"]
+    head = [
+        "@relation x",
+        "@attribute age numeric",
+        "@attribute plan {team,free}",
+        "@attribute bug {0,1}",
+    ]
+    rows = [
+        "@attribute urgent {1,0}",
+        "@data",
+        "40.5,free,1,0",
+        "% a comment",
+        "?,team,0,1",
+        "39,?,1,1",
+    ]
     return write(folder, "\n".join([*head, *rows]), "table.arff")
 
 
@@ -79,7 +99,10 @@ def test_rows_do_not_depend_on_the_size_of_batches(tmp_path, size):
 def test_types_never_change_from_one_chunk_to_the_next(tmp_path):
     """A column that looks like numbers for the first 200 000 cells, and is none; pandas would say 1 for 001."""
     cells = [f"{i % 7:03d}" for i in range(200_000)]
-    path = write(tmp_path, "code,value,l\n" + "".join(f"{cell},{i},{i % 2}\n" for i, cell in enumerate(cells)))
+    path = write(
+        tmp_path,
+        "code,value,l\n" + "".join(f"{cell},{i},{i % 2}\n" for i, cell in enumerate(cells)),
+    )
     schema = infer_schema(path, ["l"])
     assert schema.columns == (
         Column("code", "categorical", tuple(f"{i:03d}" for i in range(7))),
@@ -92,7 +115,9 @@ def test_types_never_change_from_one_chunk_to_the_next(tmp_path):
 
 def test_reordered_and_extra_columns_change_nothing(tmp_path):
     schema = infer_schema(write(tmp_path, TEXT), ["bug", "urgent"])
-    other = write(tmp_path, "id,urgent,plan,age,bug\n7,0,free,40.5,1\n8,1,team,,0\n9,1,,39,1\n", "other.csv")
+    other = write(
+        tmp_path, "id,urgent,plan,age,bug\n7,0,free,40.5,1\n8,1,team,,0\n9,1,,39,1\n", "other.csv"
+    )
     table = open_table(other, schema, labels=True)
     assert table.ignored == ("id",)
     np.testing.assert_array_equal(table.read().X, read(write(tmp_path, TEXT), schema).X)
@@ -100,7 +125,9 @@ def test_reordered_and_extra_columns_change_nothing(tmp_path):
 
 def test_categories_that_were_never_seen_are_counted(tmp_path):
     schema = infer_schema(write(tmp_path, TEXT), ["bug", "urgent"])
-    table = open_table(write(tmp_path, "age,plan\n1,firm\n2,free\n3,golden\n", "new.csv"), schema, batch_size=1)
+    table = open_table(
+        write(tmp_path, "age,plan\n1,firm\n2,free\n3,golden\n", "new.csv"), schema, batch_size=1
+    )
     assert [batch.X[0, 1] for batch in table] == [-1.0, 0.0, -1.0]
     assert table.unseen == {"plan": 2}
 
@@ -110,26 +137,35 @@ def test_names_in_one_column_are_labels(tmp_path):
     schema = infer_schema(path, ["topics"], separator=";")
     assert schema.label_names == ("city", "night", "sea")
     assert read(path, schema, labels=True).Y.tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 0]]
-    with pytest.raises(DatasetError, match="row 1, column 'topics': 'lake' is not a label that the model knows"):
+    with pytest.raises(
+        DatasetError, match="row 1, column 'topics': 'lake' is not a label that the model knows"
+    ):
         read(write(tmp_path, "a,topics\n1,sea;lake\n", "new.csv"), schema, labels=True)
 
 
 def test_names_may_be_a_list_in_parquet(tmp_path):
-    parquet.write_table(pa.table({"a": [1.0, 2.0], "topics": [["sea", "night"], []]}), tmp_path / "t.parquet")
+    parquet.write_table(
+        pa.table({"a": [1.0, 2.0], "topics": [["sea", "night"], []]}), tmp_path / "t.parquet"
+    )
     schema = infer_schema(tmp_path / "t.parquet", ["topics"], separator=";")
     assert read(tmp_path / "t.parquet", schema, labels=True).Y.tolist() == [[1, 1], [0, 0]]
 
 
 def test_numbers_too_large_are_named_in_sparse_rows_too(tmp_path):
     path = write(tmp_path, "1,2 1:0.5 7:2\n1 1:1 3:-1e308\n", "t.libsvm")
-    with pytest.raises(DatasetError, match=r"row 2, column 'f3': expected a finite number, .*, got -1e\+308"):
+    with pytest.raises(
+        DatasetError, match=r"row 2, column 'f3': expected a finite number, .*, got -1e\+308"
+    ):
         read(path, infer_schema(path))
 
 
 def test_libsvm_stays_sparse_and_has_its_labels_on_every_line(tmp_path):
     path = write(tmp_path, "10,2 1:0.5 7000000:2 # two labels\n1:1\n2 3:4\n", "t.libsvm")
     schema = infer_schema(path)
-    assert (schema.label_names, [column.name for column in schema.columns]) == (("2", "10"), ["f1", "f3", "f7000000"])
+    assert (schema.label_names, [column.name for column in schema.columns]) == (
+        ("2", "10"),
+        ["f1", "f3", "f7000000"],
+    )
     table = read(path, schema, labels=True)
     assert sparse.issparse(table.X)
     assert table.X.toarray().tolist() == [[0.5, 0, 2], [1, 0, 0], [0, 4, 0]]
@@ -140,7 +176,8 @@ def test_libsvm_stays_sparse_and_has_its_labels_on_every_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["1 3", "1 3:x", "1 3:1 3:2", "1 3:1 2:2", "1 -3:1", "sea 3:1", "1,,2 3:1", "1 9999999999:1"]
+    "line",
+    ["1 3", "1 3:x", "1 3:1 3:2", "1 3:1 2:2", "1 -3:1", "sea 3:1", "1,,2 3:1", "1 9999999999:1"],
 )
 def test_wrong_rows_of_libsvm_are_named(tmp_path, line):
     path = write(tmp_path, f"# head\n\n1 1:2\n2 3:4\n{line}\n1 3:4\n", "t.libsvm")
@@ -149,8 +186,16 @@ def test_wrong_rows_of_libsvm_are_named(tmp_path, line):
 
 
 def test_sparse_arff_stays_sparse_with_categories_too(tmp_path):
-    head = ["@relation x", "@attribute a numeric", "@attribute b {p,q,r}", "@attribute l {0,1}", "@data"]
-    path = write(tmp_path, "\n".join([*head, "{0 1.5, 1 q, 2 1}", "{}", "{1 r}", "{0 ?, 1 ?}"]), "t.arff")
+    head = [
+        "@relation x",
+        "@attribute a numeric",
+        "@attribute b {p,q,r}",
+        "@attribute l {0,1}",
+        "@data",
+    ]
+    path = write(
+        tmp_path, "\n".join([*head, "{0 1.5, 1 q, 2 1}", "{}", "{1 r}", "{0 ?, 1 ?}"]), "t.arff"
+    )
     schema = infer_schema(path, ["l"])
     table = read(path, schema, labels=True, batch_size=3)
     assert sparse.issparse(table.X)
@@ -166,24 +211,38 @@ def test_text_columns_are_texts(tmp_path):
     path = write(tmp_path, 'a,title,l\n1,"My ""printer"",\nit burns",1\n2,,0\n')
     schema = infer_schema(path, ["l"], text=["title"])
     assert read(path, schema).X.tolist() == [[1.0, 'My "printer",\nit burns'], [2.0, ""]]
-    mixed = TableSchema(schema.columns, schema.label_names, sparse=True)  # learned from a sparse file
+    mixed = TableSchema(
+        schema.columns, schema.label_names, sparse=True
+    )  # learned from a sparse file
     assert read(path, mixed).X.tolist() == read(path, schema).X.tolist()
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_other_delimiters_and_a_byte_order_mark_are_understood(tmp_path, delimiter):
     path = write(tmp_path, "\ufeff" + TEXT.replace(",", delimiter))
-    assert infer_schema(path, ["bug", "urgent"]) == infer_schema(write(tmp_path, TEXT, "b.csv"), ["bug", "urgent"])
+    assert infer_schema(path, ["bug", "urgent"]) == infer_schema(
+        write(tmp_path, TEXT, "b.csv"), ["bug", "urgent"]
+    )
 
 
 def test_delimiters_in_names_and_names_of_two_lines_are_understood(tmp_path):
-    path = write(tmp_path, 'size;"town, city, village";"plan\nof it";old, new;l\n1;Ulm;free;2,x;0\n2;Rom;team;3,y;1\n')
+    path = write(
+        tmp_path,
+        'size;"town, city, village";"plan\nof it";old, new;l\n1;Ulm;free;2,x;0\n2;Rom;team;3,y;1\n',
+    )
     schema = infer_schema(path, ["l"])
-    assert [column.name for column in schema.columns] == ["size", "town, city, village", "plan\nof it", "old, new"]
+    assert [column.name for column in schema.columns] == [
+        "size",
+        "town, city, village",
+        "plan\nof it",
+        "old, new",
+    ]
     assert read(path, schema).X.tolist() == [[1, 1, 0, 0], [2, 0, 1, 1]]
     with path.open("a") as file:
         file.write("\n3;Rom;team;3,y\n")
-    with pytest.raises(DatasetError, match="row 3: expected 5 cells, one per column, got 4 in '3;Rom;team;3,y'"):
+    with pytest.raises(
+        DatasetError, match="row 3: expected 5 cells, one per column, got 4 in '3;Rom;team;3,y'"
+    ):
         read(path, schema)
 
 
@@ -207,7 +266,9 @@ def test_patterns_choose_labels_and_columns(tmp_path):
 
 
 def test_schema_survives_json(tmp_path):
-    schema = infer_schema(write(tmp_path, "a,p,t,topics\n1,x,hello,sea\n"), ["topics"], separator="|", text=["t"])
+    schema = infer_schema(
+        write(tmp_path, "a,p,t,topics\n1,x,hello,sea\n"), ["topics"], separator="|", text=["t"]
+    )
     assert TableSchema.from_json(json.loads(json.dumps(schema.to_json()))) == schema
 
 
@@ -238,12 +299,15 @@ BAD = {
     ),
     "several columns of texts": (
         "a,b,l\n" + "".join(f"say {i},and {i},1\n" for i in range(60)), {"labels": ["l"]},
-        "columns 'a' (60 different values, such as 'say 0'), 'b' (60 different values, such as 'and 0'): too many",
+        "columns 'a' (60 different values, such as 'say 0'), 'b' (60 different values, such as"
+        " 'and 0'): too many",
     ),
     "several slips among numbers": (
-        "a,b,l\n1,2,0\n2,x,1\n3,4,1\ny,6,0\n", {"labels": ["l"]}, "(--categorical a,b; categorical= in Python)"
+        "a,b,l\n1,2,0\n2,x,1\n3,4,1\ny,6,0\n", {"labels": ["l"]}, "(--categorical a,b;"
+                                                                  " categorical= in Python)"
     ),
-    "a quote in the names that never ends": ('"a' + 200_000 * "x", {}, "line 1: names of columns cannot be read"),
+    "a quote in the names that never ends": ('"a' + 200_000 * "x", {}, "line 1: names of columns"
+                                                                       " cannot be read"),
     "a quote in a cell that never ends": (
         'a,l\n1,0\n"' + 200_000 * "x", {"labels": ["l"]}, "row 2: expected 2 cells"
     ),
@@ -251,7 +315,8 @@ BAD = {
     "two columns of names": (TEXT, {"labels": ["bug", "plan"], "separator": ";"}, "in one column, got 2"),
     "an empty separator": (TEXT, {"labels": ["plan"], "separator": ""}, "at least one character"),
     "a label like a column": (
-        "sea,topics\n1,sea\n", {"labels": ["topics"], "separator": ";"}, "'sea' is both a label and a column"
+        "sea,topics\n1,sea\n", {"labels": ["topics"], "separator": ";"}, "'sea' is both a label"
+                                                                         " and a column"
     ),
 }  # fmt: skip
 
@@ -283,7 +348,10 @@ def test_labels_are_0_or_1(tmp_path, cell):
 
 def test_columns_of_wrong_labels_are_named_together(tmp_path):
     path = write(tmp_path, "a,l,m,n\n1,1,0,1\n2,2,0,x\n")
-    with pytest.raises(DatasetError, match=r"row 2, column 'l': a label must be 0 or 1, got '2'.* Look at 'n' as well"):
+    with pytest.raises(
+        DatasetError,
+        match=r"row 2, column 'l': a label must be 0 or 1, got '2'.* Look at 'n' as well",
+    ):
         read(path, infer_schema(path, ["l", "m", "n"]), labels=True)
 
 
@@ -292,7 +360,10 @@ def test_columns_of_wrong_labels_are_named_together(tmp_path):
     [
         (["sea", "sea|night", ""], r"row 2, .* --separator '\|' .* this one has 'sea' and 'night'"),
         (["", "sea", "night"], "row 2, .* --separator ';' .* this one has 'sea'"),
-        (["sea, sky; night", "sea"], "row 1, .* --separator ';' .* this one has 'sea, sky' and 'night'"),
+        (
+            ["sea, sky; night", "sea"],
+            "row 1, .* --separator ';' .* this one has 'sea, sky' and 'night'",
+        ),
     ],
 )
 def test_a_forgotten_separator_is_advised_with_an_example(tmp_path, cells, example):
@@ -302,12 +373,16 @@ def test_a_forgotten_separator_is_advised_with_an_example(tmp_path, cells, examp
 
 
 def identified(n_rows, cell):
-    return "id,day,size,l\n" + "".join(f"{cell(i)},2024-01-{1 + i % 28:02},{i / 3},1\n" for i in range(n_rows))
+    return "id,day,size,l\n" + "".join(
+        f"{cell(i)},2024-01-{1 + i % 28:02},{i / 3},1\n" for i in range(n_rows)
+    )
 
 
 def test_identifiers_and_dates_are_left_out_with_one_warning(tmp_path):
     path = write(tmp_path, identified(60, lambda i: f"T-{i}"))
-    with pytest.warns(UserWarning, match=r"left out columns 'day' \(dates.*'id' \(a word of its own") as caught:
+    with pytest.warns(
+        UserWarning, match=r"left out columns 'day' \(dates.*'id' \(a word of its own"
+    ) as caught:
         schema = infer_schema(path, ["l"])
     assert [column.name for column in schema.columns] == ["size"]
     assert len(caught) == 1
@@ -345,20 +420,28 @@ def test_texts_and_words_that_come_twice_are_not_left_out_in_silence(tmp_path, c
 def test_types_that_cannot_be_read_are_refused(tmp_path):
     from datetime import date
 
-    parquet.write_table(pa.table({"when": [date(2024, 1, 1)], "many": [[1, 2]], "l": [1]}), tmp_path / "t.parquet")
+    parquet.write_table(
+        pa.table({"when": [date(2024, 1, 1)], "many": [[1, 2]], "l": [1]}), tmp_path / "t.parquet"
+    )
     with pytest.raises(DatasetError, match=r"no features are left but column 'when' \(dates\)"):
         infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"])
-    assert infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"], categorical=["when"]).of_kind("categorical")
+    assert infer_schema(tmp_path / "t.parquet", ["l"], drop=["many"], categorical=["when"]).of_kind(
+        "categorical"
+    )
     with pytest.raises(DatasetError, match=r"column 'many' \(cells of type list.*cannot be read"):
         infer_schema(tmp_path / "t.parquet", ["l"], drop=["when"])
 
 
-@pytest.mark.parametrize(("name", "module"), [("t.csv", "pyarrow.csv"), ("t.parquet", "pyarrow.parquet")])
+@pytest.mark.parametrize(
+    ("name", "module"), [("t.csv", "pyarrow.csv"), ("t.parquet", "pyarrow.parquet")]
+)
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch, name, module):
     import sys
 
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[cli\]"'):
+    with pytest.raises(
+        DatasetError, match=r'needs the package \'pyarrow\'.*pip install "labelsure\[cli\]"'
+    ):
         infer_schema(write(tmp_path, TEXT, name))
 
 
@@ -371,9 +454,14 @@ def test_a_table_in_memory_is_read_as_its_file_is(tmp_path, library):
     schema = infer_schema(path, ["sea"])
     columns = {"place": ["coast", "town", None], "size": [1.5, None, None], "sea": [1, 0, 1]}
     made = pa.table(columns)
-    table = {"pandas": made.to_pandas, "polars": lambda: pytest.importorskip("polars").from_arrow(made)}
+    table = {
+        "pandas": made.to_pandas,
+        "polars": lambda: pytest.importorskip("polars").from_arrow(made),
+    }
     expected = open_table(path, schema, labels=True).read()
-    found = open_table(table.get(library, lambda: made)(), schema, labels=True, keep=["place"], batch_size=2)
+    found = open_table(
+        table.get(library, lambda: made)(), schema, labels=True, keep=["place"], batch_size=2
+    )
     assert (found.n_rows, [batch.n_rows for batch in found]) == (3, [2, 1])
     batch = found.read()
     np.testing.assert_array_equal(batch.X, expected.X)
@@ -389,7 +477,9 @@ def test_rows_of_parquet_that_were_read_are_forgotten(tmp_path):
         for _ in range(20):
             writer.write_table(pa.table({"x": rng.random(50_000)}, schema=kind))
     before, most = pa.total_allocated_bytes(), 0
-    for batch in open_table(tmp_path / "t.parquet", TableSchema((Column("x", "numeric"),)), batch_size=10_000):
+    for batch in open_table(
+        tmp_path / "t.parquet", TableSchema((Column("x", "numeric"),)), batch_size=10_000
+    ):
         most = max(most, pa.total_allocated_bytes() - before)
         assert batch.n_rows == 10_000
     assert most < (tmp_path / "t.parquet").stat().st_size / 2

@@ -26,7 +26,9 @@ from labelsure import (
 )
 
 QUESTIONS = ["labelsets", "few wrong", "each label", "cover", "recall", "precision", "review"]
-X, Y = make_multilabel_classification(n_samples=500, n_features=6, n_classes=4, length=80, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=500, n_features=6, n_classes=4, length=80, random_state=0
+)
 TRAIN, HELD_OUT = slice(0, 200), slice(200, 500)
 KNN = MLkNNClassifier().fit(X[TRAIN], Y[TRAIN])
 EASY = OneVsRestClassifier(LogisticRegression())
@@ -35,7 +37,9 @@ MODELS = {
     "inductive": InductiveConformalClassifier(MLkNNClassifier(), random_state=0),
     "cross": CrossConformalClassifier(MLkNNClassifier(), cv=3, random_state=0),
     "label-wise": LabelWiseConformalClassifier(MLkNNClassifier(), random_state=0),
-    "conditional": LabelWiseConformalClassifier(MLkNNClassifier(), cv=3, conditional=True, random_state=0),
+    "conditional": LabelWiseConformalClassifier(
+        MLkNNClassifier(), cv=3, conditional=True, random_state=0
+    ),
     "neighbours": KNeighborsClassifier(),
     "support vectors": OneVsRestClassifier(LinearSVC()),
 }
@@ -48,7 +52,9 @@ def by_question(advice):
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_is_asked_every_question_at_every_level(name):
     advice = advise(MODELS[name].fit(X[:40], Y[:40]), X[HELD_OUT], Y[HELD_OUT])
-    assert set(by_question(advice)) == {(question, level) for question in QUESTIONS for level in (0.05, 0.1, 0.2)}
+    assert set(by_question(advice)) == {
+        (question, level) for question in QUESTIONS for level in (0.05, 0.1, 0.2)
+    }
     assert all(answer.code.count("(") == answer.code.count(")") for answer in advice.answers)
 
 
@@ -60,14 +66,21 @@ def halves(n, seed=0):
 def test_figures_are_those_of_the_answers_themselves():
     calibration, asked = (np.arange(200, 500)[rows] for rows in halves(300))
     answers = by_question(advise(KNN, X[HELD_OUT], Y[HELD_OUT], levels=[0.2]))
-    outputs, new, labels = KNN.predict_proba(X[calibration]), KNN.predict_proba(X[asked]), Y[calibration]
+    outputs, new, labels = (
+        KNN.predict_proba(X[calibration]),
+        KNN.predict_proba(X[asked]),
+        Y[calibration],
+    )
     region = calibrate_outputs(outputs, labels).predict_labelsets(new[:100]).region(0.2)
     assert answers["labelsets", 0.2].figures["median_size"] == np.median(region.sizes)
     assert answers["labelsets", 0.2].figures["undecided"] == region.undecided.mean()
     predictions = calibrate_labels(outputs, labels).predict_labels(new)
     h = int(answers["few wrong", 0.2].figures["h"])
     few = predictions.region(0.2, at_most_wrong=h)
-    assert answers["few wrong", 0.2].figures["labels"] == (few.undecided | few.empty).sum(axis=1).mean()
+    assert (
+        answers["few wrong", 0.2].figures["labels"]
+        == (few.undecided | few.empty).sum(axis=1).mean()
+    )
     each = predictions.region(0.2, per_label=True)
     assert answers["each label", 0.2].figures["labels"] == each.outer.sum(axis=1).mean()
     assert answers["each label", 0.2].figures["found"] == each.outer[Y[asked] == 1].mean()
@@ -82,7 +95,10 @@ def test_figures_are_those_of_the_answers_themselves():
     np.testing.assert_allclose(answers["precision", 0.2].figures["precision"], expected)
     h = int(answers["review", 0.2].figures["h"])
     selector = ReviewSelector(KNN, at_most=h).calibrate(X[calibration], Y[calibration])
-    assert answers["review", 0.2].figures["accepted"] == selector.select(X[asked], alpha=0.2).accepted.mean()
+    assert (
+        answers["review", 0.2].figures["accepted"]
+        == selector.select(X[asked], alpha=0.2).accepted.mean()
+    )
 
 
 def test_few_labels_and_a_sure_model_are_told_to_ask_for_labelsets():
@@ -91,7 +107,10 @@ def test_few_labels_and_a_sure_model_are_told_to_ask_for_labelsets():
     labels = (objects + 0.1 * rng.normal(size=(600, 3)) > 0).astype(int)
     model = InductiveConformalClassifier(EASY, random_state=0).fit(objects[:300], labels[:300])
     first = advise(model, objects[300:], labels[300:]).first
-    assert (first.question, first.code) == ("labelsets", "model.predict_labelsets(X_new).region(0.05)")
+    assert (first.question, first.code) == (
+        "labelsets",
+        "model.predict_labelsets(X_new).region(0.05)",
+    )
 
 
 def many_labels(n, rng, q=60):
@@ -105,9 +124,13 @@ def test_many_labels_are_told_to_ask_something_else_and_looked_at_in_bounded_tim
     predictor = calibrate_outputs(*many_labels(400, rng))
     advice = advise(predictor, *many_labels(1500, rng), max_objects=600)
     answers = by_question(advice)
-    assert not any(answer.informative for (question, _), answer in answers.items() if question == "labelsets")
+    assert not any(
+        answer.informative for (question, _), answer in answers.items() if question == "labelsets"
+    )
     assert advice.first.question in ("few wrong", "each label", "cover", "recall")
-    assert "Measured on 300 objects (labelsets on at most 100), with 300 others" in " ".join(str(advice).split())
+    assert "Measured on 300 objects (labelsets on at most 100), with 300 others" in " ".join(
+        str(advice).split()
+    )
     assert answers["labelsets", 0.05].figures["median_size"] <= 1001
     assert len(np.unique(advice.looked_at)) == 600
     assert advice.looked_at.max() < 1500
@@ -135,12 +158,16 @@ def test_outputs_of_all_folds_are_understood():
     for calibrate in (calibrate_outputs, calibrate_labels):
         predictor = calibrate(outputs, Y[200:300], folds=folds)
         new = KNN.predict_proba(X[300:500])
-        assert len(advise(predictor, np.stack([new, new**2]), Y[300:500], levels=[0.2]).answers) == 7
+        assert (
+            len(advise(predictor, np.stack([new, new**2]), Y[300:500], levels=[0.2]).answers) == 7
+        )
 
 
 def test_text_names_what_to_ask_first_and_lists_every_question():
     advice = advise(KNN, X[HELD_OUT], Y[HELD_OUT])
-    assert f"Ask first: Which labelsets cannot be ruled out?\n    {advice.first.code}\n" in str(advice)
+    assert f"Ask first: Which labelsets cannot be ruled out?\n    {advice.first.code}\n" in str(
+        advice
+    )
     assert all(f"\n\n{question}: " in str(advice) for question in QUESTIONS)
     assert all(len(line) <= 110 for line in str(advice).splitlines())
 
@@ -148,7 +175,13 @@ def test_text_names_what_to_ask_first_and_lists_every_question():
 def test_code_runs_as_it_is_written():
     """Every line that is recommended, with the names that it uses."""
     model = MODELS["inductive"].fit(X[TRAIN], Y[TRAIN])
-    names = {"model": model, "classifier": MLkNNClassifier(), "X": X[HELD_OUT], "y": Y[HELD_OUT], "X_new": X[:5]}
+    names = {
+        "model": model,
+        "classifier": MLkNNClassifier(),
+        "X": X[HELD_OUT],
+        "y": Y[HELD_OUT],
+        "X_new": X[:5],
+    }
     exec("from labelsure import *", names)
     for answer in advise(model, X[HELD_OUT], Y[HELD_OUT]).answers:
         with warnings.catch_warnings():

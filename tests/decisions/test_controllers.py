@@ -29,7 +29,9 @@ from labelsure import (
 )
 from labelsure.estimators import outputs_of
 
-X, Y = make_multilabel_classification(n_samples=400, n_features=6, n_classes=4, length=80, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=400, n_features=6, n_classes=4, length=80, random_state=0
+)
 KINDS = [RecallController, PrecisionController, CoverController]
 WITH_FOLDS = [RecallController, CoverController]
 KNN = MLkNNClassifier()
@@ -60,22 +62,34 @@ def test_controllers_take_only_the_estimator_by_position_and_document_all_they_t
     parameters = inspect.getdoc(kind).split("---\n")[1].split("\n\n")[0]
     documented = re.findall(r"^(\w[\w, ]*)(?: :|$)", parameters, re.M)
     assert sorted(taken) == sorted(kind().get_params()) == sorted(", ".join(documented).split(", "))
-    assert [name for name, one in taken.items() if one.kind is not one.KEYWORD_ONLY] == ["estimator"]
+    assert [name for name, one in taken.items() if one.kind is not one.KEYWORD_ONLY] == [
+        "estimator"
+    ]
 
 
 @pytest.mark.parametrize(
     ("kind", "control"),
     [
-        (RecallController(KNN, target=0.8, prefit=True), lambda o, y: control_recall(o, y, target=0.8)),
         (
-            RecallController(KNN, target=0.8, method="rcps", delta=0.2, bound="hoeffding-bentkus", prefit=True),
-            lambda o, y: control_recall(o, y, target=0.8, method="rcps", delta=0.2, bound="hoeffding-bentkus"),
+            RecallController(KNN, target=0.8, prefit=True),
+            lambda o, y: control_recall(o, y, target=0.8),
+        ),
+        (
+            RecallController(
+                KNN, target=0.8, method="rcps", delta=0.2, bound="hoeffding-bentkus", prefit=True
+            ),
+            lambda o, y: control_recall(
+                o, y, target=0.8, method="rcps", delta=0.2, bound="hoeffding-bentkus"
+            ),
         ),
         (
             PrecisionController(KNN, target=0.7, thresholds=21, delta=0.2, prefit=True),
             lambda o, y: control_precision(o, y, target=0.7, thresholds=21, delta=0.2),
         ),
-        (CoverController(KNN, target=0.8, prefit=True), lambda o, y: control_cover(o, y, target=0.8)),
+        (
+            CoverController(KNN, target=0.8, prefit=True),
+            lambda o, y: control_cover(o, y, target=0.8),
+        ),
         (
             CoverController(KNN, target=0.8, form="chance", prefit=True),
             lambda o, y: control_cover(o, y, target=0.8, form="chance"),
@@ -88,7 +102,9 @@ def test_controller_around_a_fitted_model_is_the_array_function(kind, control):
     expected = control(fitted.predict_proba(X[150:300]), Y[150:300])
     assert model.predictors_ == [expected]
     assert model.statement_ == expected.statement
-    assert model.predict(X[300:]).tolist() == expected.predict(fitted.predict_proba(X[300:])).tolist()
+    assert (
+        model.predict(X[300:]).tolist() == expected.predict(fitted.predict_proba(X[300:])).tolist()
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,9 +113,13 @@ def test_held_out_part_calibrates_a_model_that_has_not_seen_it(kind):
     (rows,) = model.fold_indices_
     others = np.setdiff1d(np.arange(400), rows)
     assert len(rows) == 100
-    again = kind(clone(KNN).fit(X[others], Y[others]), target=0.7, prefit=True).fit(X[rows], Y[rows])
+    again = kind(clone(KNN).fit(X[others], Y[others]), target=0.7, prefit=True).fit(
+        X[rows], Y[rows]
+    )
     assert again.predictors_ == model.predictors_
-    assert (np.diff(rows) < 0).any()  # bets on one example after the other must not meet them as they were sorted
+    assert (
+        np.diff(rows) < 0
+    ).any()  # bets on one example after the other must not meet them as they were sorted
 
 
 @pytest.mark.parametrize("kind", WITH_FOLDS)
@@ -107,7 +127,10 @@ def test_held_out_part_calibrates_a_model_that_has_not_seen_it(kind):
 def test_votes_of_the_folds_decide(kind, merge):
     model = kind(KNN, target=0.7, cv=5, merge=merge, random_state=0).fit(X[:300], Y[:300])
     assert sorted(np.concatenate(model.fold_indices_)) == list(range(300))
-    of_folds = [p.predict(outputs_of(m, X[300:], 4)) for p, m in zip(model.predictors_, model.models_, strict=True)]
+    of_folds = [
+        p.predict(outputs_of(m, X[300:], 4))
+        for p, m in zip(model.predictors_, model.models_, strict=True)
+    ]
     votes = np.sum(of_folds, axis=0)
     predicted = model.predict(X[300:])
     if merge == "random":
@@ -134,7 +157,9 @@ def test_draws_belong_to_objects():
     together = model.predict(X[300:])
     one_by_one = np.concatenate([model.predict(X[[i]]) for i in range(399, 299, -1)])[::-1]
     assert together.tolist() == one_by_one.tolist()
-    assert (together != clone(model).set_params(merge="any").fit(X[:300], Y[:300]).predict(X[300:])).any()
+    assert (
+        together != clone(model).set_params(merge="any").fit(X[:300], Y[:300]).predict(X[300:])
+    ).any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -162,13 +187,17 @@ def test_frames_pipelines_and_names(kind):
 
 def test_controllers_work_inside_a_pipeline_and_a_grid_search():
     pipeline = make_pipeline(StandardScaler(), RecallController(KNN, random_state=0))
-    search = GridSearchCV(pipeline, {"recallcontroller__target": [0.5, 0.9]}, scoring="recall_micro", cv=2)
+    search = GridSearchCV(
+        pipeline, {"recallcontroller__target": [0.5, 0.9]}, scoring="recall_micro", cv=2
+    )
     assert search.fit(X, Y).best_params_ == {"recallcontroller__target": 0.9}
 
 
 def test_sparse_objects_and_labels_are_understood():
     learner = OneVsRestClassifier(LogisticRegression())
-    thin = RecallController(learner, random_state=0).fit(sparse.csr_array(X[:300]), sparse.csr_array(Y[:300]))
+    thin = RecallController(learner, random_state=0).fit(
+        sparse.csr_array(X[:300]), sparse.csr_array(Y[:300])
+    )
     dense = RecallController(learner, random_state=0).fit(X[:300], Y[:300])
     assert thin.predict(sparse.csr_array(X[300:])).tolist() == dense.predict(X[300:]).tolist()
 
@@ -176,22 +205,46 @@ def test_sparse_objects_and_labels_are_understood():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (RecallController(Untouched(), target=1.0), "target must be a number strictly between 0 and 1, got 1.0"),
-        (RecallController(Untouched(), method="other"), "method must be one of 'crc', 'rcps', got 'other'"),
+        (
+            RecallController(Untouched(), target=1.0),
+            "target must be a number strictly between 0 and 1, got 1.0",
+        ),
+        (
+            RecallController(Untouched(), method="other"),
+            "method must be one of 'crc', 'rcps', got 'other'",
+        ),
         (RecallController(Untouched(), delta=0.1), "delta goes with method='rcps'"),
         (RecallController(Untouched(), method="rcps", bound="x"), "bound must be one of"),
-        (RecallController(Untouched(), method="rcps", cv=5), "method='rcps' goes with a part held out"),
+        (
+            RecallController(Untouched(), method="rcps", cv=5),
+            "method='rcps' goes with a part held out",
+        ),
         (RecallController(Untouched(), cv=5, merge="mean"), "merge must be one of"),
         (RecallController(Untouched(), cv=1), "cv must be a whole number of at least 2"),
         (RecallController(Untouched(), cv=5, prefit=True), "cv goes without prefit=True"),
-        (RecallController(Untouched(), calibration_size=1.5), "calibration_size must be a share below 1"),
+        (
+            RecallController(Untouched(), calibration_size=1.5),
+            "calibration_size must be a share below 1",
+        ),
         (RecallController(LinearRegression()), "estimator must be a classifier"),
         (RecallController(MLkNNClassifier), "got the class MLkNNClassifier"),
-        (PrecisionController(Untouched(), delta=0), "delta must be a number strictly between 0 and 1"),
-        (PrecisionController(Untouched(), thresholds="many"), "thresholds must be a whole number or numbers"),
+        (
+            PrecisionController(Untouched(), delta=0),
+            "delta must be a number strictly between 0 and 1",
+        ),
+        (
+            PrecisionController(Untouched(), thresholds="many"),
+            "thresholds must be a whole number or numbers",
+        ),
         (PrecisionController(Untouched(), correction="none"), "correction must be one of"),
-        (CoverController(Untouched(), form="number"), "form must be one of 'count', 'chance', 'threshold'"),
-        (CoverController(Untouched(), target=0), "target must be a number strictly between 0 and 1"),
+        (
+            CoverController(Untouched(), form="number"),
+            "form must be one of 'count', 'chance', 'threshold'",
+        ),
+        (
+            CoverController(Untouched(), target=0),
+            "target must be a number strictly between 0 and 1",
+        ),
     ],
 )
 def test_bad_parameters_are_named_before_anything_is_fitted(model, message):
@@ -205,7 +258,10 @@ def test_bad_parameters_are_named_before_anything_is_fitted(model, message):
         (Y[:300], "X and y must have the same number of rows"),
         (Y + 1, "y must hold only 0 and 1, got 2"),
         (Y[:, 0], "y must be a label matrix"),
-        (np.full(Y.shape, np.nan), "y must have at least one known label in every row, got only NaN in row 0"),
+        (
+            np.full(Y.shape, np.nan),
+            "y must have at least one known label in every row, got only NaN in row 0",
+        ),
     ],
 )
 def test_bad_labels_are_named_before_anything_is_fitted(labels, message):
@@ -214,7 +270,9 @@ def test_bad_labels_are_named_before_anything_is_fitted(labels, message):
 
 
 def test_too_few_examples_are_said_and_promise_nothing_wrong():
-    with pytest.warns(UserWarning, match=r"5 of them, do not show target=0.9. Where that is so all labels are"):
+    with pytest.warns(
+        UserWarning, match=r"5 of them, do not show target=0.9. Where that is so all labels are"
+    ):
         model = RecallController(KNN, calibration_size=5, random_state=0).fit(X, Y)
     assert not model.reached_
     assert model.predict(X).all()
@@ -235,7 +293,9 @@ def test_unknown_labels_calibrate_and_do_not_train():
         complete = others[~np.isnan(hidden[others]).any(axis=1)]
         fitted = clone(KNN).fit(X[complete], Y[complete])
         control = control_recall if kind is RecallController else control_precision
-        assert model.predictors_ == [control(fitted.predict_proba(X[rows]), hidden[rows], target=0.6)]
+        assert model.predictors_ == [
+            control(fitted.predict_proba(X[rows]), hidden[rows], target=0.6)
+        ]
         assert "examples have unknown labels" in model.statement_
     folds = RecallController(KNN, target=0.6, cv=4, random_state=0).fit(X, hidden)
     assert "of the 400 examples have unknown labels" in folds.statement_
@@ -244,9 +304,13 @@ def test_unknown_labels_calibrate_and_do_not_train():
 def test_unknown_labels_are_refused_where_they_cannot_be_used():
     hidden = Y.astype(float)
     hidden[:, 0] = np.nan
-    with pytest.raises(ValueError, match="in every training example of a fold, and the estimator learns all"):
+    with pytest.raises(
+        ValueError, match="in every training example of a fold, and the estimator learns all"
+    ):
         RecallController(KNN).fit(X, hidden)
-    with pytest.raises(ValueError, match=r"Label 0 is unknown \(NaN\) for all examples that a model is trained on"):
+    with pytest.raises(
+        ValueError, match=r"Label 0 is unknown \(NaN\) for all examples that a model is trained on"
+    ):
         RecallController(Untouched()).fit(X, hidden)
     with pytest.raises(ValueError, match="whether all true labels are covered is not known"):
         CoverController(Untouched()).fit(X, hidden)
@@ -256,10 +320,14 @@ def test_classifiers_of_one_label_train_on_all_that_is_known():
     hidden = Y.astype(float)
     hidden[np.random.default_rng(0).random(Y.shape) < 0.4] = np.nan
     hidden[np.isnan(hidden).all(axis=1), 0] = 0.0
-    model = RecallController(OneVsRestClassifier(LogisticRegression()), target=0.6, random_state=0).fit(X, hidden)
+    model = RecallController(
+        OneVsRestClassifier(LogisticRegression()), target=0.6, random_state=0
+    ).fit(X, hidden)
     (rows,) = model.fold_indices_
     train = np.setdiff1d(np.arange(400), rows)
     for j in range(4):
         known = train[~np.isnan(hidden[train, j])]
         alone = LogisticRegression().fit(X[known], hidden[known, j])
-        np.testing.assert_allclose(outputs_of(model.models_[0], X, 4)[:, j], alone.predict_proba(X)[:, 1], atol=1e-4)
+        np.testing.assert_allclose(
+            outputs_of(model.models_[0], X, 4)[:, j], alone.predict_proba(X)[:, 1], atol=1e-4
+        )

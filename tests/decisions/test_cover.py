@@ -67,7 +67,9 @@ def test_no_smaller_number_of_labels_would_do(bag, twentieths):
     ranks = np.argsort(np.argsort(-outputs, axis=1, kind="stable"), axis=1) + 1
     worst = np.where(Y == 1, ranks, 0).max(axis=1)
     passing = [
-        k for k in range(Y.shape[1] + 1) if (worst > k).sum() + 1 <= (1 - Fraction(twentieths, 20)) * (len(Y) + 1)
+        k
+        for k in range(Y.shape[1] + 1)
+        if (worst > k).sum() + 1 <= (1 - Fraction(twentieths, 20)) * (len(Y) + 1)
     ]
     assert cover.limit == (min(passing) if passing else np.inf)
     assert cover.reached == bool(passing)
@@ -75,11 +77,17 @@ def test_no_smaller_number_of_labels_would_do(bag, twentieths):
 
 def test_same_number_of_labels_for_every_object_or_as_many_as_it_needs():
     rng = np.random.default_rng(0)
-    outputs = np.where(rng.random((800, 1)) < 0.5, rng.beta(0.1, 4, (800, 30)), rng.beta(0.5, 2, (800, 30)))
+    outputs = np.where(
+        rng.random((800, 1)) < 0.5, rng.beta(0.1, 4, (800, 30)), rng.beta(0.5, 2, (800, 30))
+    )
     Y = rng.random((800, 30)) < outputs
     sizes = {}
     for form in FORMS:
-        sizes[form] = control_cover(outputs[:400], Y[:400], target=0.9, form=form).predict(outputs[400:]).sum(axis=1)
+        sizes[form] = (
+            control_cover(outputs[:400], Y[:400], target=0.9, form=form)
+            .predict(outputs[400:])
+            .sum(axis=1)
+        )
     assert np.ptp(sizes["count"]) == 0
     assert np.ptp(sizes["chance"]) > 5
     assert sizes["chance"].mean() < 0.8 * sizes["count"].mean()
@@ -106,7 +114,10 @@ def test_too_few_examples_are_covered_by_all_labels():
     ("arguments", "message"),
     [
         ({"target": 1}, "target must be a number strictly between 0 and 1, got 1"),
-        ({"form": "cumulative"}, "form must be one of 'count', 'chance', 'threshold', got 'cumulative'"),
+        (
+            {"form": "cumulative"},
+            "form must be one of 'count', 'chance', 'threshold', got 'cumulative'",
+        ),
         ({"Y": [[0, 1, 1]]}, "outputs must have shape"),
         ({"Y": [[np.nan, 1]]}, "leave out examples with NaN, or control the recall"),
         ({"outputs": [[0.5, 1.5]]}, "outputs must lie between 0 and 1, got 1.5"),

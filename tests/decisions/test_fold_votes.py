@@ -29,7 +29,9 @@ def test_random_votes_keep_a_label_exactly_as_often_as_folds_predict_it(folds):
     """The first draw that drops a label, found among all 2^31 by where the votes say it is."""
     n_folds = len(folds)
     for label, votes in enumerate(folds.sum(axis=0)[0]):
-        kept = -(-int(votes) * DRAW_UNIT // n_folds)  # draws 1 .. kept keep it, a share of at least votes / K
+        kept = -(
+            -int(votes) * DRAW_UNIT // n_folds
+        )  # draws 1 .. kept keep it, a share of at least votes / K
         assert Fraction(kept, DRAW_UNIT) >= Fraction(int(votes), n_folds)
         for draw in {1, kept, kept + 1, DRAW_UNIT} - {0, DRAW_UNIT + 1}:
             assert merge_votes(folds, "random", np.array([draw]))[0, label] == (draw <= kept)
@@ -50,7 +52,12 @@ def mean_loss(kind, merge, target, n_trials, seed):
     for rng in np.random.default_rng(seed).spawn(n_trials):
         X, Y = draw_examples(rng, 40)
         new, truth = draw_examples(rng, 40)
-        options = {"target": target, "cv": 5, "merge": merge, "random_state": int(rng.integers(2**31))}
+        options = {
+            "target": target,
+            "cv": 5,
+            "merge": merge,
+            "random_state": int(rng.integers(2**31)),
+        }
         model = kind(KNeighborsClassifier(3), **options)
         missed = (model.fit(X, Y).predict(new) == 0) & (truth == 1)
         share = missed.sum(axis=1) / np.maximum(truth.sum(axis=1), 1)

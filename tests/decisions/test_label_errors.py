@@ -8,7 +8,12 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, find_label_errors
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    find_label_errors,
+)
 from labelsure.decisions import fewest_flagged
 from labelsure.engine import Implies
 from labelsure.estimators import outputs_of
@@ -58,7 +63,11 @@ def test_table_of_doubtful_labels_names_rows_as_the_user_does():
     table, labels = pd.DataFrame(X, index=index), pd.DataFrame(Y, columns=names)
     frame = find_label_errors(folds().fit(table, labels), table, labels).to_frame()
     (row, label), *_ = find_label_errors(folds().fit(X, Y), X, Y).pairs
-    assert frame.iloc[0][["row", "label", "given"]].tolist() == [index[row], names[label], Y[row, label]]
+    assert frame.iloc[0][["row", "label", "given"]].tolist() == [
+        index[row],
+        names[label],
+        Y[row, label],
+    ]
     better = Y[row].copy()
     better[label] ^= 1
     assert frame.better[0] == ", ".join(np.array(names)[better == 1])
@@ -68,10 +77,14 @@ def test_p_values_of_rows_are_ranks_among_trusted_rows_held_out():
     model = half().fit(X[TRUSTED], Y_TRUE[TRUSTED])
     given = Y_TRUE[SUSPECTS].copy()
     given[::3, 0] ^= 1
-    errors = find_label_errors(model, X[SUSPECTS], given, trusted=(X[TRUSTED], Y_TRUE[TRUSTED]), level=0.4)
+    errors = find_label_errors(
+        model, X[SUSPECTS], given, trusted=(X[TRUSTED], Y_TRUE[TRUSTED]), level=0.4
+    )
     (rows,) = model.fold_indices_
     fresh = find_label_errors(model, X[SUSPECTS], given, trusted=(X[rows], Y_TRUE[rows]), level=0.4)
-    np.testing.assert_array_equal(fresh.p_values, errors.p_values)  # other data are all used, own ones as held out
+    np.testing.assert_array_equal(
+        fresh.p_values, errors.p_values
+    )  # other data are all used, own ones as held out
     measure = model.calibrator_.folds[0].measure
 
     def largest_gains(objects, labels):
@@ -82,7 +95,9 @@ def test_p_values_of_rows_are_ranks_among_trusted_rows_held_out():
     known, doubt = largest_gains(X[rows], Y_TRUE[rows]), errors.gains.max(axis=1)
     expected = [(1 + (known >= gain).sum()) / (len(rows) + 1) for gain in doubt]
     np.testing.assert_array_equal(errors.p_values, expected)
-    largest = max((r for r in range(1, 151) if np.sort(errors.p_values)[r - 1] <= 0.4 * r / 150), default=0)
+    largest = max(
+        (r for r in range(1, 151) if np.sort(errors.p_values)[r - 1] <= 0.4 * r / 150), default=0
+    )
     assert errors.flagged.sum() == largest > 0
 
 
@@ -100,7 +115,9 @@ def test_rows_with_unknown_labels_are_not_examined():
     assert np.isnan(flagged.p_values).nonzero()[0].tolist() == [10] and not flagged.flagged[10]
 
 
-@pytest.mark.parametrize(("n", "m", "level"), [(100, 1000, 0.1), (9, 50, 0.1), (19, 7, 0.3), (1, 1, 0.5), (8, 50, 0.1)])
+@pytest.mark.parametrize(
+    ("n", "m", "level"), [(100, 1000, 0.1), (9, 50, 0.1), (19, 7, 0.3), (1, 1, 0.5), (8, 50, 0.1)]
+)
 def test_fewest_flagged_is_the_first_number_that_benjamini_hochberg_could_flag(n, m, level):
     possible = [k for k in range(1, 10 * m) if round(level * k * (n + 1) - m, 9) >= 0]
     assert fewest_flagged(n, m, level) == possible[0]
@@ -108,16 +125,22 @@ def test_fewest_flagged_is_the_first_number_that_benjamini_hochberg_could_flag(n
 
 def test_too_few_trusted_rows_are_refused_before_any_suspect_is_looked_at():
     model = half().fit(X[:16], Y_TRUE[:16])
-    with pytest.raises(ValueError, match=r"With 8 trusted rows .* nothing can be flagged at level=0.1.*at least 9"):
+    with pytest.raises(
+        ValueError, match=r"With 8 trusted rows .* nothing can be flagged at level=0.1.*at least 9"
+    ):
         find_label_errors(model, X[SUSPECTS], Y[SUSPECTS], trusted=(X[:16], Y_TRUE[:16]))
 
 
 def test_models_that_would_promise_nothing_are_refused():
     cross, inductive = folds().fit(X[TRUSTED], Y[TRUSTED]), half().fit(X[TRUSTED], Y[TRUSTED])
     trusted = (X[TRUSTED], Y[TRUSTED])
-    with pytest.raises(ValueError, match="InductiveConformalClassifier with trusted rows, got Cross"):
+    with pytest.raises(
+        ValueError, match="InductiveConformalClassifier with trusted rows, got Cross"
+    ):
         find_label_errors(cross, X, Y, trusted=trusted)
-    with pytest.raises(ValueError, match="CrossConformalClassifier without trusted rows, got Inductive"):
+    with pytest.raises(
+        ValueError, match="CrossConformalClassifier without trusted rows, got Inductive"
+    ):
         find_label_errors(inductive, X, Y)
     with pytest.raises(ValueError, match="fitted on the rows to examine, X and Y, in this order"):
         find_label_errors(cross, X[SUSPECTS], Y[SUSPECTS])
@@ -132,21 +155,32 @@ def test_models_that_would_promise_nothing_are_refused():
 
 
 def test_trusted_rows_that_trained_the_model_are_left_out_or_refused():
-    model = InductiveConformalClassifier(MultiOutputClassifier(GaussianNB()), calibration_size=0.5, random_state=0)
+    model = InductiveConformalClassifier(
+        MultiOutputClassifier(GaussianNB()), calibration_size=0.5, random_state=0
+    )
     model.fit(X[TRUSTED], Y_TRUE[TRUSTED])
     (rows,) = model.fold_indices_
     suspects = {"X": X[SUSPECTS], "Y": Y[SUSPECTS], "level": 0.4}
     held_out = find_label_errors(model, **suspects, trusted=(X[rows], Y_TRUE[rows]))
     more = find_label_errors(model, **suspects, trusted=(X[:150], Y_TRUE[:150]))
     np.testing.assert_array_equal(more.p_values, held_out.p_values)
-    head = find_label_errors(model, **suspects, trusted=(X[:120], Y_TRUE[:120]))  # the first rows of the fit
-    some = find_label_errors(model, **suspects, trusted=(X[rows[rows < 120]], Y_TRUE[rows[rows < 120]]))
+    head = find_label_errors(
+        model, **suspects, trusted=(X[:120], Y_TRUE[:120])
+    )  # the first rows of the fit
+    some = find_label_errors(
+        model, **suspects, trusted=(X[rows[rows < 120]], Y_TRUE[rows[rows < 120]])
+    )
     np.testing.assert_array_equal(head.p_values, some.p_values)
     shuffled = np.random.default_rng(0).permutation(150)
-    with pytest.raises(ValueError, match="trusted must hold the rows that the model was fitted on in the same order"):
+    with pytest.raises(
+        ValueError,
+        match="trusted must hold the rows that the model was fitted on in the same order",
+    ):
         find_label_errors(model, **suspects, trusted=(X[shuffled], Y_TRUE[shuffled]))
     with pytest.raises(ValueError, match="must not have seen the rows to examine"):
-        find_label_errors(model, X[shuffled], Y_TRUE[shuffled], trusted=(X[SUSPECTS], Y_TRUE[SUSPECTS]))
+        find_label_errors(
+            model, X[shuffled], Y_TRUE[shuffled], trusted=(X[SUSPECTS], Y_TRUE[SUSPECTS])
+        )
     model.update(X[200:], Y_TRUE[200:])
     updated = find_label_errors(model, **suspects, trusted=(X[:150], Y_TRUE[:150]))
     np.testing.assert_array_equal(updated.p_values, held_out.p_values)
@@ -186,9 +220,13 @@ def test_false_discoveries_are_at_most_the_level_over_2000_tables(n_trusted, tie
         given, wrong = labels.copy(), np.arange(n) >= n - 13
         given[wrong, rng.integers(3, size=13)] ^= 1
         own, rest = slice(0, n_trusted), slice(n_trusted, n)
-        model = InductiveConformalClassifier(KNeighborsClassifier(9), calibration_size=0.5, random_state=0)
+        model = InductiveConformalClassifier(
+            KNeighborsClassifier(9), calibration_size=0.5, random_state=0
+        )
         model.fit(objects[own], labels[own])
-        errors = find_label_errors(model, objects[rest], given[rest], trusted=(objects[own], labels[own]), level=0.2)
+        errors = find_label_errors(
+            model, objects[rest], given[rest], trusted=(objects[own], labels[own]), level=0.2
+        )
         found.append((errors.flagged & wrong[rest]).sum())
         return (errors.flagged & ~wrong[rest]).sum() / max(errors.flagged.sum(), 1)
 

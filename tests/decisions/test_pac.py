@@ -1,8 +1,9 @@
 """Training-conditional levels: the formula against the Beta distribution, and coverage given calibration sets.
 
-A population here is a list of examples that are all equally likely, so the coverage of a region, given its calibration
-set, is a known fraction. It may lie below 1 - epsilon for a share delta of calibration sets; shares are refused that a
-correct level shows with probability at most 1e-4 (one-sided binomial test). Seeds are fixed.
+A population here is a list of examples that are all equally likely, so the coverage of a region,
+given its calibration set, is a known fraction. It may lie below 1 - epsilon for a share delta of
+calibration sets; shares are refused that a correct level shows with probability at most 1e-4
+(one-sided binomial test). Seeds are fixed.
 """
 
 import numpy as np
@@ -43,14 +44,18 @@ def test_pac_significance_is_the_largest_that_rarely_falls_short(n, epsilon, del
     assert strange == n or falls_short(n, strange + 1, epsilon) > delta * (1 - 1e-9)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.05), (0.05, 0.1), (0.5, 0.125), (0.5, 0.25), (0.01, 0.01)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.1, 0.05), (0.05, 0.1), (0.5, 0.125), (0.5, 0.25), (0.01, 0.01)]
+)
 def test_least_number_of_examples_is_the_one_named(epsilon, delta):
     with pytest.raises(ValueError, match="takes at least") as caught:
         pac_significance(1, epsilon, delta=delta)
     least = int(str(caught.value).split("at least ")[1].split()[0])
     assert (1 - epsilon) ** least <= delta < (1 - epsilon) ** (least - 1)
     assert pac_significance(least, epsilon, delta=delta) == 1 / (least + 1)
-    with pytest.raises(ValueError, match=f"takes at least {least} calibration examples, got {least - 1}"):
+    with pytest.raises(
+        ValueError, match=f"takes at least {least} calibration examples, got {least - 1}"
+    ):
         pac_significance(least - 1, epsilon, delta=delta)
 
 
@@ -67,11 +72,15 @@ def test_number_of_examples_must_be_whole(n):
         pac_significance(n, 0.1)
 
 
-X, Y = make_multilabel_classification(n_samples=200, n_features=6, n_classes=3, length=80, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=200, n_features=6, n_classes=3, length=80, random_state=0
+)
 
 
 def test_pac_region_is_the_region_at_the_pac_significance():
-    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0, calibration_size=80).fit(X[:180], Y[:180])
+    model = InductiveConformalClassifier(
+        MLkNNClassifier(), random_state=0, calibration_size=80
+    ).fit(X[:180], Y[:180])
     predictions = model.predict_labelsets(X[180:])
     answer = pac_region(predictions, 0.2, delta=0.05)
     assert answer.significance == pac_significance(80, 0.2, delta=0.05)
@@ -90,10 +99,22 @@ def test_pac_statement_keeps_the_conditions_of_the_predictor():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (CrossConformalClassifier(MLkNNClassifier(), cv=3), "got predictions with guarantee 'cross'"),
-        (InductiveConformalClassifier(MLkNNClassifier(), smoothed=True), "got predictions with smoothed p-values"),
-        (InductiveConformalClassifier(MLkNNClassifier(), mondrian="cardinality"), "guarantee 'mondrian'"),
-        (InductiveConformalClassifier(MLkNNClassifier(), weight=lambda X: np.ones(len(X))), "Use Inductive"),
+        (
+            CrossConformalClassifier(MLkNNClassifier(), cv=3),
+            "got predictions with guarantee 'cross'",
+        ),
+        (
+            InductiveConformalClassifier(MLkNNClassifier(), smoothed=True),
+            "got predictions with smoothed p-values",
+        ),
+        (
+            InductiveConformalClassifier(MLkNNClassifier(), mondrian="cardinality"),
+            "guarantee 'mondrian'",
+        ),
+        (
+            InductiveConformalClassifier(MLkNNClassifier(), weight=lambda X: np.ones(len(X))),
+            "Use Inductive",
+        ),
     ],
 )
 def test_pac_region_is_for_plain_inductive_predictors(model, message):
@@ -103,7 +124,9 @@ def test_pac_region_is_for_plain_inductive_predictors(model, message):
 
 def test_pac_region_names_what_it_takes():
     predictions = LabelWiseConformalClassifier(MLkNNClassifier()).fit(X, Y).predict_labels(X[:3])
-    with pytest.raises(ValueError, match="predictions must be what predict_labelsets returns, got a LabelWise"):
+    with pytest.raises(
+        ValueError, match="predictions must be what predict_labelsets returns, got a LabelWise"
+    ):
         pac_region(predictions, 0.2)
     few = calibrate_outputs([[0.9, 0.2]] * 5, [[1, 0]] * 5).predict_labelsets([[0.8, 0.3]])
     with pytest.raises(ValueError, match="takes at least 22 calibration examples, got 5"):
@@ -135,11 +158,18 @@ def cover_labelsets(outputs, labels, new_outputs, new_labels):
 
 def cover_labels(outputs, labels, new_outputs, new_labels):
     predictions = calibrate_labels(outputs, labels).predict_labels(new_outputs)
-    return predictions.region(pac_significance(len(labels), 0.2, delta=0.1), at_most_wrong=1).contains(new_labels)
+    return predictions.region(
+        pac_significance(len(labels), 0.2, delta=0.1), at_most_wrong=1
+    ).contains(new_labels)
 
 
 def cover_on_average(outputs, labels, new_outputs, new_labels):
-    return calibrate_outputs(outputs, labels).predict_labelsets(new_outputs).region(0.2).contains(new_labels)
+    return (
+        calibrate_outputs(outputs, labels)
+        .predict_labelsets(new_outputs)
+        .region(0.2)
+        .contains(new_labels)
+    )
 
 
 def assert_rarely_short(n_short, n_trials, delta=0.1):
@@ -168,4 +198,7 @@ def test_pac_statement_keeps_what_the_predictor_says_of_unknown_labels():
     hidden = Y.astype(float)
     hidden[:20, 0] = np.nan
     model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X, hidden)
-    assert "20 more examples have unknown labels" in pac_region(model.predict_labelsets(X), 0.2, delta=0.1).statement
+    assert (
+        "20 more examples have unknown labels"
+        in pac_region(model.predict_labelsets(X), 0.2, delta=0.1).statement
+    )

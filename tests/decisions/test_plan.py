@@ -12,7 +12,9 @@ from labelsure import CrossConformalClassifier, InductiveConformalClassifier, ML
 from labelsure.decisions import plan
 from labelsure.metrics import answers_needed
 
-X, Y = make_multilabel_classification(n_samples=200, n_classes=5, n_labels=2, length=200, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=200, n_classes=5, n_labels=2, length=200, random_state=0
+)
 TRUTH = Y[140:]
 MODEL = CrossConformalClassifier(MLkNNClassifier(), cv=4, random_state=0).fit(X[:140], Y[:140])
 PREDICTIONS = MODEL.predict_labelsets(X[140:])
@@ -26,7 +28,9 @@ def play(session, truth=TRUTH):
 
 
 @given(budget=st.integers(0, 150), cost=st.sampled_from([0.5, 1.0, 2.0, inf]))
-def test_plan_spends_no_more_than_its_budget_and_stops_only_where_nothing_is_affordable(budget, cost):
+def test_plan_spends_no_more_than_its_budget_and_stops_only_where_nothing_is_affordable(
+    budget, cost
+):
     session = play(plan(REGION, budget=budget, labelset_cost=cost))
     assert session.spent <= budget
     questions = [asking.question for asking in session.questions if asking.left > 1]
@@ -38,7 +42,9 @@ def test_plan_spends_no_more_than_its_budget_and_stops_only_where_nothing_is_aff
 def test_next_answer_goes_where_the_fewest_further_ones_are_expected():
     session = plan(REGION, budget=60)
     while session.question is not None:
-        expected = [inf if asking.left < 2 else asking.expected_answers for asking in session.questions]
+        expected = [
+            inf if asking.left < 2 else asking.expected_answers for asking in session.questions
+        ]
         assert session.object == int(np.argmin(expected))
         session.answer(session.question.answer_for(TRUTH[session.object]))
 
@@ -73,11 +79,16 @@ def test_undo_takes_the_last_answer_of_any_object_back():
 
 
 def test_statement_bounds_the_share_of_wrong_ones_among_the_settled():
-    inductive = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:140], Y[:140])
+    inductive = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(
+        X[:140], Y[:140]
+    )
     region = inductive.predict_labelsets(X[140:]).region(0.1)
     session = play(plan(region, budget=40))
     n_settled = int(session.settled.sum())
-    assert f"{n_settled} of 60 objects are settled, for {session.spent:g} of 40 answers" in session.statement
+    assert (
+        f"{n_settled} of 60 objects are settled, for {session.spent:g} of 40 answers"
+        in session.statement
+    )
     assert region.statement in session.statement
     assert "in expectation at most 6 of all 60 objects are settled and wrong" in session.statement
     assert f"a share of at most {6 / n_settled:.3g} of the settled ones" in session.statement
@@ -94,7 +105,9 @@ def test_objects_with_an_empty_region_are_said_not_to_be_settled():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="region must be a LabelsetRegion, got LabelsetPredictions"):
+    with pytest.raises(
+        ValueError, match="region must be a LabelsetRegion, got LabelsetPredictions"
+    ):
         plan(PREDICTIONS, budget=5)
     for budget in (-1, np.nan, "5"):
         with pytest.raises(ValueError, match="budget must be a finite number of at least 0"):

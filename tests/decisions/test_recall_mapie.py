@@ -1,9 +1,10 @@
 """Conformal risk control of recall agrees with MAPIE's controller on the same data.
 
-MAPIE predicts the labels with an output *above* its parameter, looks only at a grid of parameters, and refuses rows
-without labels; here the labels with an output of *at least* the threshold are predicted, and every threshold at which
-anything changes is looked at. So MAPIE's parameter is the last one of its grid below the threshold here. The numbers of
-examples keep n / (n + 1) R + 1 / (n + 1) from hitting the level exactly, where MAPIE refuses and the proof accepts.
+MAPIE predicts the labels with an output *above* its parameter, looks only at a grid of parameters,
+and refuses rows without labels; here the labels with an output of *at least* the threshold are
+predicted, and every threshold at which anything changes is looked at. So MAPIE's parameter is the
+last one of its grid below the threshold here. The numbers of examples keep n / (n + 1) R + 1 / (n +
+1) from hitting the level exactly, where MAPIE refuses and the proof accepts.
 """
 
 import numpy as np
@@ -31,7 +32,9 @@ def simulated(seed):
 
 def of_neighbours():
     """The outputs of 7 nearest neighbours: multiples of 1/7, nothing but ties."""
-    X, Y = make_multilabel_classification(200, n_features=6, n_classes=Q, allow_unlabeled=False, random_state=0)
+    X, Y = make_multilabel_classification(
+        200, n_features=6, n_classes=Q, allow_unlabeled=False, random_state=0
+    )
     model = fit_base(KNeighborsClassifier(7), X[N:], Y[N:])
     return outputs_of(model, X[:N], Q), Y[:N]
 
@@ -62,7 +65,9 @@ def test_sets_are_mapies_where_its_grid_leaves_nothing_out(name):
     grid = np.unique(np.append(outputs[Y == 1], 0.0))
     controller = mapie_controller(outputs, Y, predict_params=grid)
     all_sets = controller.predict(np.arange(N))
-    for k, (target, parameter) in enumerate(zip(TARGETS, controller.best_predict_param, strict=True)):
+    for k, (target, parameter) in enumerate(
+        zip(TARGETS, controller.best_predict_param, strict=True)
+    ):
         predictor = control_recall(outputs, Y, target=target)
         assert parameter == grid[grid < predictor.threshold].max()
         theirs, ours = all_sets[:, :, k], predictor.predict(outputs) == 1

@@ -26,7 +26,9 @@ from labelsure import (
 )
 from labelsure.engine import AtMost
 
-X, Y = make_multilabel_classification(n_samples=400, n_features=6, n_classes=3, length=80, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=400, n_features=6, n_classes=3, length=80, random_state=0
+)
 TRAIN, HELD_OUT, NEW = slice(0, 150), slice(150, 300), slice(300, 400)
 KNN = MLkNNClassifier().fit(X[TRAIN], Y[TRAIN])
 
@@ -34,7 +36,9 @@ MODELS = {
     "inductive": InductiveConformalClassifier(MLkNNClassifier(), random_state=0),
     "cross": CrossConformalClassifier(MLkNNClassifier(), cv=3, random_state=0),
     "label-wise": LabelWiseConformalClassifier(MLkNNClassifier(), random_state=0),
-    "label-wise, folds": LabelWiseConformalClassifier(MLkNNClassifier(), cv=3, conditional=True, random_state=0),
+    "label-wise, folds": LabelWiseConformalClassifier(
+        MLkNNClassifier(), cv=3, conditional=True, random_state=0
+    ),
     "neighbours": KNeighborsClassifier(),
     "logistic regression": OneVsRestClassifier(LogisticRegression()),
     "support vectors": OneVsRestClassifier(LinearSVC()),
@@ -44,7 +48,11 @@ QUESTIONS = [{}, {"at_most": 1}, {"label": 1}]
 
 def best_labels(model, X):
     """Return the labelsets that sureness is about: where there are p-values of them, the most plausible ones."""
-    return model.predict_labelsets(X).labelsets if hasattr(model, "predict_labelsets") else model.predict(X)
+    return (
+        model.predict_labelsets(X).labelsets
+        if hasattr(model, "predict_labelsets")
+        else model.predict(X)
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -65,18 +73,23 @@ def test_selection_around_a_model_is_that_of_its_arrays(name, question):
 def test_sureness_ranks_right_predictions_above_wrong_ones():
     """Each kind of sureness is higher for right predictions on average, else the selection would be in vain.
 
-    The gap, which comes first, clearly so: outputs know nothing of labelsets, and the surest p-values all tie.
+    The gap, which comes first, clearly so: outputs know nothing of labelsets, and the surest
+    p-values all tie.
     """
     learner = OneVsRestClassifier(LogisticRegression())
     model = InductiveConformalClassifier(learner, random_state=0).fit(X[TRAIN], Y[TRAIN])
     for kind in ("gap", "outputs", "p-values"):
         selector = ReviewSelector(model, sureness=kind).calibrate(X[HELD_OUT], Y[HELD_OUT])
         ranks = np.argsort(np.argsort(selector.sureness_))
-        assert ranks[selector.right_].mean() > ranks[~selector.right_].mean() + (15 if kind == "gap" else 0)
+        assert ranks[selector.right_].mean() > ranks[~selector.right_].mean() + (
+            15 if kind == "gap" else 0
+        )
 
 
 def test_full_conformal_predictor_is_asked_for_p_values():
-    model = FullConformalClassifier(MLkNNClassifier(n_neighbors=3), random_state=0).fit(X[:20], Y[:20])
+    model = FullConformalClassifier(MLkNNClassifier(n_neighbors=3), random_state=0).fit(
+        X[:20], Y[:20]
+    )
     selector = ReviewSelector(model).calibrate(X[150:156], Y[150:156])
     confidence = model.predict_labelsets(X[150:156]).confidence
     assert selector.sureness_.tolist() == confidence.tolist()
@@ -91,7 +104,9 @@ def outputs_of(part, n_folds=None):
 @pytest.mark.parametrize("n_folds", [None, 2])
 def test_ready_made_outputs_are_selected_from(calibrate, n_folds):
     folds = None if n_folds is None else np.arange(50) % 2
-    predictor = calibrate(KNN.predict_proba(X[150:200]), Y[150:200], folds=folds, label_names=["a", "b", "c"])
+    predictor = calibrate(
+        KNN.predict_proba(X[150:200]), Y[150:200], folds=folds, label_names=["a", "b", "c"]
+    )
     for question in (*QUESTIONS, {"label": "b"}):
         selector = ReviewSelector(predictor, **question)
         selection = selector.calibrate(outputs_of(slice(200, 300), n_folds), Y[200:300]).select(
@@ -105,12 +120,23 @@ def test_frames_keep_their_names():
     names = ["sea", "city", "wood"]
     frame = pd.DataFrame(X, index=[f"photo {i}" for i in range(400)])
     labels = pd.DataFrame(Y, columns=names)
-    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(frame[TRAIN], labels[TRAIN])
-    selector = ReviewSelector(model, label="wood").calibrate(frame[HELD_OUT], labels[HELD_OUT][names[::-1]])
+    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(
+        frame[TRAIN], labels[TRAIN]
+    )
+    selector = ReviewSelector(model, label="wood").calibrate(
+        frame[HELD_OUT], labels[HELD_OUT][names[::-1]]
+    )
     by_position = ReviewSelector(model, label=2).calibrate(frame[HELD_OUT], Y[HELD_OUT])
     assert selector.right_.tolist() == by_position.right_.tolist()
     table = selector.select(frame[NEW], alpha=0.2).to_frame(prefix="is_")
-    assert table.columns.tolist() == ["is_sea", "is_city", "is_wood", "accepted", "p_value", "sureness"]
+    assert table.columns.tolist() == [
+        "is_sea",
+        "is_city",
+        "is_wood",
+        "accepted",
+        "p_value",
+        "sureness",
+    ]
     assert table.index[0] == "photo 300"
     assert "a wrong value of 'wood'" in selector.select(frame[NEW], alpha=0.2).statement
 
@@ -124,11 +150,15 @@ def test_label_called_like_a_column_of_the_table_is_noticed():
 
 def test_single_label_and_sparse_objects_are_understood():
     plain = LogisticRegression().fit(X[TRAIN], Y[TRAIN, 0])
-    selection = ReviewSelector(plain).calibrate(X[HELD_OUT], Y[HELD_OUT, :1]).select(X[NEW], alpha=0.3)
+    selection = (
+        ReviewSelector(plain).calibrate(X[HELD_OUT], Y[HELD_OUT, :1]).select(X[NEW], alpha=0.3)
+    )
     assert selection.labelsets.ravel().tolist() == plain.predict(X[NEW]).tolist()
     thin = InductiveConformalClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0)
     thin.fit(sparse.csr_array(X[TRAIN]), Y[TRAIN])
-    selector = ReviewSelector(thin).calibrate(sparse.csr_array(X[HELD_OUT]), sparse.csr_array(Y[HELD_OUT]))
+    selector = ReviewSelector(thin).calibrate(
+        sparse.csr_array(X[HELD_OUT]), sparse.csr_array(Y[HELD_OUT])
+    )
     assert len(selector.select(sparse.csr_array(X[NEW]))) == 100
 
 
@@ -153,21 +183,44 @@ def test_own_calibration_examples_change_neither_prediction_nor_sureness(kind):
     answers = []
     for labels in (Y[HELD_OUT], 1 - Y[HELD_OUT]):
         model = InductiveConformalClassifier(learner, prefit=True).fit(
-            X[HELD_OUT], labels, training_labels=Y[TRAIN], training_outputs=learner.predict_proba(X[TRAIN])
+            X[HELD_OUT],
+            labels,
+            training_labels=Y[TRAIN],
+            training_outputs=learner.predict_proba(X[TRAIN]),
         )
-        selector = ReviewSelector(model, sureness=kind).calibrate(X[HELD_OUT], labels, from_fit=True)
+        selector = ReviewSelector(model, sureness=kind).calibrate(
+            X[HELD_OUT], labels, from_fit=True
+        )
         selection = selector.select(X[NEW], alpha=0.3)
-        answers.append((selection.labelsets.tolist(), selection.sureness.tolist(), selector.sureness_.tolist()))
+        answers.append(
+            (selection.labelsets.tolist(), selection.sureness.tolist(), selector.sureness_.tolist())
+        )
     assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (CrossConformalClassifier(MLkNNClassifier(), cv=3), {}, "from_fit goes with an InductiveConformalClassifier"),
-        (LabelWiseConformalClassifier(MLkNNClassifier()), {}, "from_fit goes with an InductiveConformalClassifier"),
-        (InductiveConformalClassifier(MLkNNClassifier()), {"sureness": "p-values"}, "p-values depend on the examples"),
-        (InductiveConformalClassifier(MLkNNClassifier()), {"sureness": len}, "functions of your own may"),
+        (
+            CrossConformalClassifier(MLkNNClassifier(), cv=3),
+            {},
+            "from_fit goes with an InductiveConformalClassifier",
+        ),
+        (
+            LabelWiseConformalClassifier(MLkNNClassifier()),
+            {},
+            "from_fit goes with an InductiveConformalClassifier",
+        ),
+        (
+            InductiveConformalClassifier(MLkNNClassifier()),
+            {"sureness": "p-values"},
+            "p-values depend on the examples",
+        ),
+        (
+            InductiveConformalClassifier(MLkNNClassifier()),
+            {"sureness": len},
+            "functions of your own may",
+        ),
         (
             InductiveConformalClassifier(MLkNNClassifier(), mondrian="cardinality"),
             {},
@@ -197,10 +250,16 @@ def test_own_calibration_examples_are_rows_of_x_with_unknown_labels():
         (rows,) = model.fit(X[:300], gaps).fold_indices_
         own = ReviewSelector(model).calibrate(X[:300], gaps, from_fit=True)
         fresh = ReviewSelector(model).calibrate(X[rows], Y[rows])
-        assert (own.sureness_.tolist(), own.right_.tolist()) == (fresh.sureness_.tolist(), fresh.right_.tolist())
+        assert (own.sureness_.tolist(), own.right_.tolist()) == (
+            fresh.sureness_.tolist(),
+            fresh.right_.tolist(),
+        )
         selection = own.select(X[NEW], alpha=0.5)
         assert selection.accepted.any()
-        assert f"{model.n_incomplete_} more examples have unknown labels and do not calibrate" in selection.statement
+        assert (
+            f"{model.n_incomplete_} more examples have unknown labels and do not calibrate"
+            in selection.statement
+        )
 
 
 def test_own_calibration_examples_that_belong_together_are_refused():
@@ -213,7 +272,9 @@ def test_own_calibration_examples_that_belong_together_are_refused():
 
 def test_other_examples_than_those_of_fit_are_noticed():
     model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:300], Y[:300])
-    with pytest.raises(ValueError, match="from_fit takes the 300 examples that fit was given, got 150"):
+    with pytest.raises(
+        ValueError, match="from_fit takes the 300 examples that fit was given, got 150"
+    ):
         ReviewSelector(model).calibrate(X[HELD_OUT], Y[HELD_OUT], from_fit=True)
     with pytest.raises(ValueError, match="in the same order: these score differently"):
         ReviewSelector(model).calibrate(X[299::-1], Y[299::-1], from_fit=True)
@@ -222,7 +283,10 @@ def test_other_examples_than_those_of_fit_are_noticed():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (InductiveConformalClassifier, "got the class InductiveConformalClassifier. Pass a fitted instance"),
+        (
+            InductiveConformalClassifier,
+            "got the class InductiveConformalClassifier. Pass a fitted instance",
+        ),
         ("a model", "model must be a fitted predictor"),
         (None, "model must be a fitted predictor"),
         (InductiveConformalClassifier(), "not fitted yet"),
@@ -241,7 +305,9 @@ def test_classifier_without_outputs_is_asked_for_a_function():
 
     with pytest.raises(ValueError, match="sureness must be None or a function from X"):
         ReviewSelector(Silent()).calibrate(X[HELD_OUT], Y[HELD_OUT])
-    selector = ReviewSelector(Silent(), sureness=lambda X: X[:, 0]).calibrate(X[HELD_OUT], Y[HELD_OUT])
+    selector = ReviewSelector(Silent(), sureness=lambda X: X[:, 0]).calibrate(
+        X[HELD_OUT], Y[HELD_OUT]
+    )
     assert len(selector.select(X[NEW])) == 100
 
 
@@ -281,4 +347,6 @@ def test_statement_says_how_many_examples_do_not_know_the_label():
     selector = ReviewSelector(KNN, label=1).calibrate(X[HELD_OUT], hidden)
     selection = selector.select(X[NEW], alpha=0.3)
     assert selection.accepted.any()
-    assert "75 more held-out examples do not say whether they have this label" in selection.statement
+    assert (
+        "75 more held-out examples do not say whether they have this label" in selection.statement
+    )

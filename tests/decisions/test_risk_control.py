@@ -18,7 +18,9 @@ from labelsure.decisions._risk_control import (
     sum_of_shares,
 )
 
-LEVELS = st.sampled_from([Fraction(1, 100), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)])
+LEVELS = st.sampled_from(
+    [Fraction(1, 100), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)]
+)
 
 
 def divergence(a, b):
@@ -30,7 +32,9 @@ def test_hoeffding_bentkus_is_its_formula(n, data, level):
     total = data.draw(st.integers(0, 6 * n).map(lambda k: Fraction(k, 6)))
     hoeffding = math.exp(-n * divergence(float(min(total / n, level)), float(level)))
     bentkus = math.e * binom.cdf(math.ceil(total), n, float(level))
-    assert hoeffding_bentkus_p_value(total, n, level) == pytest.approx(min(hoeffding, bentkus), rel=1e-9, abs=1e-300)
+    assert hoeffding_bentkus_p_value(total, n, level) == pytest.approx(
+        min(hoeffding, bentkus), rel=1e-9, abs=1e-300
+    )
 
 
 @given(st.integers(1, 60), LEVELS)
@@ -62,13 +66,19 @@ def capital_by_hand(losses, level, delta):
 
 
 @given(
-    arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 40)), elements=st.sampled_from([0, 0.25, 0.5, 1])),
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 4), st.integers(1, 40)),
+        elements=st.sampled_from([0, 0.25, 0.5, 1]),
+    ),
     LEVELS,
     st.sampled_from([0.01, 0.1, 0.3]),
 )
 def test_betting_is_its_formula(losses, level, delta):
     capitals = [capital_by_hand(row, float(level), delta) for row in losses]
-    np.testing.assert_allclose(np.exp(highest_log_capital(losses, level, delta)), capitals, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.exp(highest_log_capital(losses, level, delta)), capitals, rtol=1e-9
+    )
 
 
 def test_betting_does_not_look_ahead():

@@ -1,10 +1,11 @@
 """Is the risk under control? By counting in fixed bags of examples, and by simulation from populations known exactly.
 
-Conformal risk control is a statement about any bag of n + 1 examples, each of them in turn the new one: their mean loss
-is at most the level. That is checked exactly. The others are statements about the draw of n independent examples. A
-population here is a short list of examples with their probabilities, so the mean loss of each threshold is a known
-fraction, and the level lies just below that of one threshold: choosing it, or a worse one, is a failure, which may
-happen with probability delta. Failure rates are refused where a correct method shows them with probability at most 1e-4
+Conformal risk control is a statement about any bag of n + 1 examples, each of them in turn the new
+one: their mean loss is at most the level. That is checked exactly. The others are statements about
+the draw of n independent examples. A population here is a short list of examples with their
+probabilities, so the mean loss of each threshold is a known fraction, and the level lies just below
+that of one threshold: choosing it, or a worse one, is a failure, which may happen with probability
+delta. Failure rates are refused where a correct method shows them with probability at most 1e-4
 (one-sided binomial test). Seeds are fixed.
 """
 
@@ -87,11 +88,15 @@ def failures(population, target, control, n_trials, n_examples, seed):
 
 
 def assert_rarely_fails(n_failed, n_trials, delta):
-    assert binomtest(int(n_failed), n_trials, delta, alternative="greater").pvalue > FALSE_ALARM, n_failed
+    assert binomtest(int(n_failed), n_trials, delta, alternative="greater").pvalue > FALSE_ALARM, (
+        n_failed
+    )
 
 
 def rcps(bound):
-    return lambda outputs, Y, target: control_recall(outputs, Y, target=target, method="rcps", delta=0.2, bound=bound)
+    return lambda outputs, Y, target: control_recall(
+        outputs, Y, target=target, method="rcps", delta=0.2, bound=bound
+    )
 
 
 def ltt(bound, correction="fixed-sequence"):
@@ -114,7 +119,9 @@ def test_risk_is_rarely_above_the_level(name):
     """300 data sets of 60 examples, delta = 0.2, the level just below the risk of the threshold 0.6."""
     risk, control = METHODS[name]
     population = Population(0, risk)
-    n_failed, n_reached = failures(population, population.target_just_missed_at(0.6), control, 300, 60, seed=1)
+    n_failed, n_reached = failures(
+        population, population.target_just_missed_at(0.6), control, 300, 60, seed=1
+    )
     assert_rarely_fails(n_failed, 300, 0.2)
     assert n_reached > 200  # else nothing was tested
 
@@ -130,6 +137,8 @@ def test_thresholds_that_trust_the_mean_are_refused():
             self.threshold = max(passing, default=0)
 
     population = Population(0, "recall")
-    n_failed, _ = failures(population, population.target_just_missed_at(0.6), Naive, 300, 60, seed=1)
+    n_failed, _ = failures(
+        population, population.target_just_missed_at(0.6), Naive, 300, 60, seed=1
+    )
     with pytest.raises(AssertionError):
         assert_rarely_fails(n_failed, 300, 0.2)

@@ -42,13 +42,17 @@ def test_selection_of_a_batch_is_its_definition(case, alpha):
     assert selection.p_values.tolist() == [float(p) for p in p_values]
     assert selection.accepted.tolist() == benjamini_hochberg(p_values, Fraction(str(alpha)))
     above = np.array(case[2]) >= selection.threshold
-    assert selection.accepted.tolist() == (above.tolist() if selection.accepted.any() else [False] * len(case[2]))
+    assert selection.accepted.tolist() == (
+        above.tolist() if selection.accepted.any() else [False] * len(case[2])
+    )
 
 
 @given(cases(), ALPHAS)
 def test_selection_one_by_one_compares_with_alpha(case, alpha):
     selection = select_objects(*case, alpha=alpha, batch=False)
-    assert selection.accepted.tolist() == [p <= Fraction(str(alpha)) for p in p_values_by_hand(*case)]
+    assert selection.accepted.tolist() == [
+        p <= Fraction(str(alpha)) for p in p_values_by_hand(*case)
+    ]
 
 
 @given(cases(), ALPHAS, st.integers(0, 2**32 - 1))
@@ -57,7 +61,9 @@ def test_ties_broken_at_random_lower_p_values_within_bounds(case, alpha, seed):
     plain = select_objects(*case, alpha=alpha)
     random = select_objects(*case, alpha=alpha, random_ties=True, random_state=seed)
     wrong = [s for s, correct in zip(held_out, right, strict=True) if not correct]
-    strictly_surer = np.array([1 + sum(s > one for s in wrong) for one in new]) / (len(held_out) + 1)
+    strictly_surer = np.array([1 + sum(s > one for s in wrong) for one in new]) / (
+        len(held_out) + 1
+    )
     assert (random.p_values <= plain.p_values).all()
     assert (random.p_values >= strictly_surer).all()
     assert random.accepted.sum() >= plain.accepted.sum()
@@ -65,7 +71,10 @@ def test_ties_broken_at_random_lower_p_values_within_bounds(case, alpha, seed):
 
 def test_ties_broken_at_random_repeat_by_their_seed():
     held_out, right, new = [0.5] * 40, [False, True] * 20, [0.5] * 20
-    draw = [select_objects(held_out, right, new, random_ties=True, random_state=s).p_values.tolist() for s in (1, 1, 2)]
+    draw = [
+        select_objects(held_out, right, new, random_ties=True, random_state=s).p_values.tolist()
+        for s in (1, 1, 2)
+    ]
     assert draw[0] == draw[1] != draw[2]
     assert len(set(draw[0])) > 5  # a single value without draws
 
@@ -77,17 +86,24 @@ def test_levels_are_read_as_printed():
 
 
 def test_statement_of_a_batch_speaks_of_the_accepted_ones():
-    statement = select_objects([0.1] * 5 + [0.9] * 95, [False] * 5 + [True] * 95, [0.5, 0.6, 0.05]).statement
+    statement = select_objects(
+        [0.1] * 5 + [0.9] * 95, [False] * 5 + [True] * 95, [0.5, 0.6, 0.05]
+    ).statement
     assert statement.startswith("2 of 3 objects accepted.")
     assert "among the accepted ones is at most 0.05" in statement
     assert "100 of them held out, 5 of these with a wrong prediction" in statement
     assert "Jin, Candes 2023" in statement
 
 
-@pytest.mark.parametrize("how", [{"new_sureness": [0.5]}, {"new_sureness": [0.5, 0.6], "batch": False}])
+@pytest.mark.parametrize(
+    "how", [{"new_sureness": [0.5]}, {"new_sureness": [0.5, 0.6], "batch": False}]
+)
 def test_statement_of_single_objects_speaks_of_all_objects(how):
     statement = select_objects([0.1] * 5 + [0.9] * 95, [False] * 5 + [True] * 95, **how).statement
-    assert "probability that an object has a wrong prediction and is accepted is at most 0.05" in statement
+    assert (
+        "probability that an object has a wrong prediction and is accepted is at most 0.05"
+        in statement
+    )
     assert "share of all objects" in statement
 
 
@@ -95,7 +111,10 @@ def test_too_few_examples_are_named_with_the_number_needed():
     few = select_objects(np.ones(12), np.ones(12), [1.0, 1.0], alpha=0.05)
     assert not few.accepted.any()
     assert few.threshold == np.inf
-    assert "With 12 held-out examples no p-value is below 1/13: at least 19 are needed" in few.statement
+    assert (
+        "With 12 held-out examples no p-value is below 1/13: at least 19 are needed"
+        in few.statement
+    )
     assert select_objects(np.ones(19), np.ones(19), [1.0, 1.0], alpha=0.05).accepted.all()
     assert not select_objects(np.ones(18), np.ones(18), [1.0, 1.0], alpha=0.05).accepted.any()
 
@@ -114,8 +133,12 @@ def test_hopeless_selection_is_called_so():
     selection = select_objects([1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0])
     assert "More held-out examples would not change that" in selection.statement
     level = float(selection.statement.split("any is accepted is ")[1].split(". ")[0])
-    assert select_objects([1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0], alpha=level + 0.001).accepted.any()
-    assert not select_objects([1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0], alpha=level - 0.001).accepted.any()
+    assert select_objects(
+        [1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0], alpha=level + 0.001
+    ).accepted.any()
+    assert not select_objects(
+        [1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0], alpha=level - 0.001
+    ).accepted.any()
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 1.5, -0.1, float("nan"), "0.05", True, None])
@@ -133,10 +156,19 @@ def test_alpha_must_lie_between_0_and_1(alpha):
         (([np.nan], [True], [1.0]), "sureness must be numbers, got nan at position 0"),
         (([1.0], [True], [1.0, np.nan]), "new_sureness must be numbers, got nan at position 1"),
         ((["high"], [True], [1.0]), "sureness must be a dense array of numbers"),
-        (([1.0, 2.0], [True], [1.0]), "sureness and right must have the same number of rows, got 2 and 1"),
+        (
+            ([1.0, 2.0], [True], [1.0]),
+            "sureness and right must have the same number of rows, got 2 and 1",
+        ),
         (([1.0], [2], [1.0]), "right must hold True or False for each held-out example, got 2"),
-        (([1.0], [np.nan], [1.0]), "right must hold True or False for each held-out example, got nan"),
-        (([1.0], [[True]], [1.0]), "right must hold True or False for each held-out example, got shape"),
+        (
+            ([1.0], [np.nan], [1.0]),
+            "right must hold True or False for each held-out example, got nan",
+        ),
+        (
+            ([1.0], [[True]], [1.0]),
+            "right must hold True or False for each held-out example, got shape",
+        ),
     ],
 )
 def test_bad_input_is_named(arguments, message):

@@ -1,9 +1,9 @@
 """Is the expected share of wrong ones among the accepted at most alpha? Exactly in small bags, and by simulation.
 
-The theorem needs only that examples are exchangeable, so it holds in any bag of n + m examples, each choice of the n
-held-out ones being equally likely: there the expected share is a fraction, and is checked as one. Simulations draw data
-sets full of ties; the mean share may pass alpha by what a correct method shows with probability at most 1e-4 (normal
-approximation). Seeds are fixed.
+The theorem needs only that examples are exchangeable, so it holds in any bag of n + m examples,
+each choice of the n held-out ones being equally likely: there the expected share is a fraction, and
+is checked as one. Simulations draw data sets full of ties; the mean share may pass alpha by what a
+correct method shows with probability at most 1e-4 (normal approximation). Seeds are fixed.
 """
 
 from fractions import Fraction
@@ -46,7 +46,10 @@ def splits_of(bag):
 @settings(max_examples=60, deadline=None)
 @given(bags(), st.integers(2, 18).map(lambda k: k / 20))
 def test_expected_false_share_in_any_bag_is_at_most_alpha(bag, alpha):
-    shares = [false_share(select_objects(*split[:3], alpha=alpha), split[3].astype(bool)) for split in splits_of(bag)]
+    shares = [
+        false_share(select_objects(*split[:3], alpha=alpha), split[3].astype(bool))
+        for split in splits_of(bag)
+    ]
     assert sum(shares) <= Fraction(str(alpha)) * len(shares)
 
 
@@ -71,7 +74,10 @@ def mean_false_share(select, *, n_trials, n, m, n_values, seed):
     """The mean false share, its standard error, and how often anything was accepted."""
     shares, n_accepting = [], 0
     for rng in np.random.default_rng(seed).spawn(n_trials):
-        (held_out, right), (new, right_of_new) = draw_data(rng, n, n_values), draw_data(rng, m, n_values)
+        (held_out, right), (new, right_of_new) = (
+            draw_data(rng, n, n_values),
+            draw_data(rng, m, n_values),
+        )
         accepted = select(held_out, right, new, rng)
         shares.append((accepted & ~right_of_new).sum() / max(accepted.sum(), 1))
         n_accepting += bool(accepted.any())
@@ -79,13 +85,20 @@ def mean_false_share(select, *, n_trials, n, m, n_values, seed):
 
 
 def plain(alpha):
-    return lambda held_out, right, new, _: select_objects(held_out, right, new, alpha=alpha).accepted
+    return lambda held_out, right, new, _: (
+        select_objects(held_out, right, new, alpha=alpha).accepted
+    )
 
 
 def with_random_ties(alpha):
     return lambda held_out, right, new, rng: (
         select_objects(
-            held_out, right, new, alpha=alpha, random_ties=True, random_state=int(rng.integers(2**31))
+            held_out,
+            right,
+            new,
+            alpha=alpha,
+            random_ties=True,
+            random_state=int(rng.integers(2**31)),
         ).accepted
     )
 
@@ -96,7 +109,9 @@ RULES = {"plain": plain, "random ties": with_random_ties}
 @pytest.mark.parametrize("name", RULES)
 def test_mean_false_share_is_at_most_alpha(name):
     """400 data sets, 25 held-out examples, 20 objects, 8 values of sureness."""
-    mean, error, n_accepting = mean_false_share(RULES[name](0.3), n_trials=400, n=25, m=20, n_values=8, seed=0)
+    mean, error, n_accepting = mean_false_share(
+        RULES[name](0.3), n_trials=400, n=25, m=20, n_values=8, seed=0
+    )
     assert mean <= 0.3 + norm.isf(FALSE_ALARM) * error
     assert mean > 0.15
     assert n_accepting > 200  # else nothing was tested
@@ -112,7 +127,9 @@ def test_selection_without_the_object_itself_is_refused():
     assert mean > 0.1 + norm.isf(FALSE_ALARM) * error
 
 
-X, Y = make_multilabel_classification(n_samples=3000, n_features=8, n_classes=3, length=60, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=3000, n_features=8, n_classes=3, length=60, random_state=0
+)
 LEARNER = MultiOutputClassifier(GaussianNB()).fit(X[:300], Y[:300])
 
 
@@ -128,13 +145,21 @@ def mean_false_share_of_models(select, question, n_trials):
         held_out, new = resplit(rng, 80, 50)
         selection = select(held_out, new, question)
         wrong = selection.labelsets != Y[new]
-        faults = wrong[:, question["label"]] if "label" in question else wrong.sum(axis=1) > question.get("at_most", 0)
+        faults = (
+            wrong[:, question["label"]]
+            if "label" in question
+            else wrong.sum(axis=1) > question.get("at_most", 0)
+        )
         shares.append(faults[selection.accepted].sum() / max(selection.accepted.sum(), 1))
     return np.mean(shares), np.std(shares) / np.sqrt(n_trials)
 
 
 def select_with_fresh_examples(held_out, new, question):
-    return ReviewSelector(LEARNER, **question).calibrate(X[held_out], Y[held_out]).select(X[new], alpha=0.2)
+    return (
+        ReviewSelector(LEARNER, **question)
+        .calibrate(X[held_out], Y[held_out])
+        .select(X[new], alpha=0.2)
+    )
 
 
 def select_with_own_examples(held_out, new, question):

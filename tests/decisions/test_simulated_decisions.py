@@ -1,6 +1,7 @@
 """What decisions promise, simulated as they are called: few examples, ties, folds, unknown labels.
 
-Examples are drawn from 500 that are all equally likely, so what a rule loses, given its calibration set, is known.
+Examples are drawn from 500 that are all equally likely, so what a rule loses, given its calibration
+set, is known.
 """
 
 from functools import partial
@@ -49,10 +50,14 @@ class Population:
         return outputs, np.where(hidden[:, None] & (ranks > 0), np.nan, Y)
 
     def recall_loss(self, predicted):
-        return (((predicted == 0) & (self.Y == 1)).sum(axis=1) / np.maximum(self.Y.sum(axis=1), 1)).mean()
+        return (
+            ((predicted == 0) & (self.Y == 1)).sum(axis=1) / np.maximum(self.Y.sum(axis=1), 1)
+        ).mean()
 
     def precision_loss(self, predicted):
-        return (((predicted == 1) & (self.Y == 0)).sum(axis=1) / np.maximum(predicted.sum(axis=1), 1)).mean()
+        return (
+            ((predicted == 1) & (self.Y == 0)).sum(axis=1) / np.maximum(predicted.sum(axis=1), 1)
+        ).mean()
 
     def cover_loss(self, predicted):
         return (predicted < self.Y).any(axis=1).mean()
@@ -111,7 +116,9 @@ class Chances(ClassifierMixin, BaseEstimator):
 
 def merged_folds(rng, controller, merge, disagree):
     seed = int(rng.integers(2**31))
-    model = controller(Chances(disagree), target=0.8, cv=5, merge=merge, random_state=seed).fit(*ANY.draw(rng, 95))
+    model = controller(Chances(disagree), target=0.8, cv=5, merge=merge, random_state=seed).fit(
+        *ANY.draw(rng, 95)
+    )
     loss = ANY.recall_loss if controller is RecallController else ANY.cover_loss
     return loss(model.predict(ANY.outputs))
 
@@ -121,9 +128,24 @@ SIZES = [(population, n) for population in (ANY, TIES) for n in (19, 40)]
 GAPS = ["anywhere", "by features"]
 CASES = {
     "expected recall": (0.2, 500, expected_recall, [*SIZES, *((ANY, 40, hide) for hide in GAPS)]),
-    "recall, nearly always": (0.1, 1500, recall_fails, [*SIZES, *((ANY, 40, hide) for hide in GAPS)]),
-    "precision, nearly always": (0.1, 1500, precision_fails, [*SIZES, *((ANY, 40, hide) for hide in GAPS)]),
-    "cover": (0.2, 500, uncovered, [(*size, form) for size in SIZES for form in ("count", "chance", "threshold")]),
+    "recall, nearly always": (
+        0.1,
+        1500,
+        recall_fails,
+        [*SIZES, *((ANY, 40, hide) for hide in GAPS)],
+    ),
+    "precision, nearly always": (
+        0.1,
+        1500,
+        precision_fails,
+        [*SIZES, *((ANY, 40, hide) for hide in GAPS)],
+    ),
+    "cover": (
+        0.2,
+        500,
+        uncovered,
+        [(*size, form) for size in SIZES for form in ("count", "chance", "threshold")],
+    ),
     "a level for this predictor": (
         0.1,
         1500,
@@ -140,7 +162,12 @@ CASES = {
         0.2,
         1000,
         merged_folds,
-        [(c, m, d) for c in (RecallController, COVER) for m in ("random", "any") for d in (False, True)],
+        [
+            (c, m, d)
+            for c in (RecallController, COVER)
+            for m in ("random", "any")
+            for d in (False, True)
+        ],
     ),
 }
 
@@ -149,7 +176,9 @@ CASES = {
 def test_losses_are_at_most_what_is_stated(name):
     nominal, n_sets, loss, settings = CASES[name]
     for seed, setting in enumerate(settings):
-        assert_at_most(nominal, lambda rng, given=setting: loss(rng, *given), n_sets, seed=100 + 2 * seed)
+        assert_at_most(
+            nominal, lambda rng, given=setting: loss(rng, *given), n_sets, seed=100 + 2 * seed
+        )
 
 
 @pytest.mark.parametrize("n_values", [None, 1, 2, 3, 4])
@@ -164,9 +193,13 @@ def test_share_of_wrong_ones_among_the_accepted_is_at_most_alpha(n_values):
         held_out, new, shares = draw(rng, int(rng.integers(15, 61))), draw(rng, 20), []
         for random_ties in (False, True):
             for batch in (True, False):
-                select = partial(select_objects, random_ties=random_ties, random_state=int(rng.integers(2**31)))
+                select = partial(
+                    select_objects, random_ties=random_ties, random_state=int(rng.integers(2**31))
+                )
                 accepted = select(*held_out, new[0], alpha=0.2, batch=batch).accepted
-                shares.append((accepted & ~new[1]).sum() / (max(accepted.sum(), 1) if batch else 20))
+                shares.append(
+                    (accepted & ~new[1]).sum() / (max(accepted.sum(), 1) if batch else 20)
+                )
         return shares
 
     assert_at_most(0.2, false_shares, 4000, seed=1)
@@ -178,8 +211,12 @@ def test_selector_with_the_examples_of_fit_keeps_its_share():
     def false_share(rng):
         X = np.round(2 * rng.normal(size=(100, 2))) / 2
         Y = (X + rng.normal(size=X.shape) > 0).astype(int)
-        model = InductiveConformalClassifier(KNeighborsClassifier(5), calibration_size=24, random_state=0)
-        selector = ReviewSelector(model.fit(X[:80], Y[:80])).calibrate(X[:80], Y[:80], from_fit=True)
+        model = InductiveConformalClassifier(
+            KNeighborsClassifier(5), calibration_size=24, random_state=0
+        )
+        selector = ReviewSelector(model.fit(X[:80], Y[:80])).calibrate(
+            X[:80], Y[:80], from_fit=True
+        )
         selection = selector.select(X[80:], alpha=0.3)
         wrong = (selection.labelsets != Y[80:]).any(axis=1)
         return (selection.accepted & wrong).sum() / max(selection.accepted.sum(), 1)

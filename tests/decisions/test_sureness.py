@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure import LabelWiseConformalClassifier, calibrate_labels, calibrate_outputs
-from labelsure.decisions._sureness import Question, check_kind, log_probability, predict_with_sureness
+from labelsure.decisions._sureness import (
+    Question,
+    check_kind,
+    log_probability,
+    predict_with_sureness,
+)
 
 OUTPUTS = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]]
 LABELS = [[1, 0], [1, 0], [0, 1]]
@@ -32,13 +37,17 @@ def probability_by_hand(predicted, outputs, at_most):
 )
 def test_probability_of_few_wrong_labels_is_that_of_all_such_labelsets(outputs, predicted, at_most):
     by_hand = [probability_by_hand(t, o, at_most) for t, o in zip(predicted, outputs, strict=True)]
-    np.testing.assert_allclose(np.exp(log_probability(predicted, outputs, Question(4, at_most))), by_hand, atol=1e-12)
+    np.testing.assert_allclose(
+        np.exp(log_probability(predicted, outputs, Question(4, at_most))), by_hand, atol=1e-12
+    )
 
 
 def test_probability_of_very_many_labels_stays_apart():
     """Below the smallest float, where a plain product is 0 for both."""
     outputs = np.array([[0.4] * 3000, [0.41] * 3000])
-    first, second = log_probability(np.zeros((2, 3000), dtype=np.int8), outputs, Question(3000, at_most=1))
+    first, second = log_probability(
+        np.zeros((2, 3000), dtype=np.int8), outputs, Question(3000, at_most=1)
+    )
     assert -2000 < second < first < -1000
 
 
@@ -76,7 +85,9 @@ def test_default_kind_is_the_first_that_there_is(model, question, kind):
     ],
 )
 def test_kind_that_does_not_go_with_model_or_question_is_refused(model, question, kind):
-    with pytest.raises(ValueError, match=r"sureness must be .*None or a function from X to one number per object"):
+    with pytest.raises(
+        ValueError, match=r"sureness must be .*None or a function from X to one number per object"
+    ):
         check_kind(kind, model, question)
 
 
@@ -90,11 +101,15 @@ def test_p_values_of_the_next_best_answer_are_one_kind():
 
 
 def test_search_that_was_stopped_is_refused_where_it_must_not_depend_on_calibration():
-    stopped = SimpleNamespace(certain=np.array([True, False]), labelsets=np.zeros((2, 2), dtype=np.int8))
+    stopped = SimpleNamespace(
+        certain=np.array([True, False]), labelsets=np.zeros((2, 2), dtype=np.int8)
+    )
     model = SimpleNamespace(predict_labelsets=lambda _: stopped)
     with pytest.raises(ValueError, match="was not found for certain"):
         predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0], exact=True)
-    assert predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0])[1].tolist() == [1.0, 2.0]
+    assert predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0])[
+        1
+    ].tolist() == [1.0, 2.0]
 
 
 NAMES = ("sea", "city")
@@ -102,7 +117,9 @@ NAMES = ("sea", "city")
 
 @pytest.mark.parametrize("label", ["sky", 2, -1, 0.5, True, ["sea"]])
 def test_unknown_label_is_named(label):
-    with pytest.raises(ValueError, match=r"label must be the name of a label or a number from 0 to 1, got .*'sea'"):
+    with pytest.raises(
+        ValueError, match=r"label must be the name of a label or a number from 0 to 1, got .*'sea'"
+    ):
         Question.of(0, label, NAMES)
 
 
@@ -122,9 +139,13 @@ def test_impossible_question_is_named(at_most, label, message):
 
 def test_function_of_the_user_must_give_one_number_per_object():
     predictor = calibrate_outputs(OUTPUTS, LABELS)
-    _, own = predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), lambda X: np.max(X, axis=1))
+    _, own = predict_with_sureness(
+        predictor, [[0.8, 0.3]], Question(2), lambda X: np.max(X, axis=1)
+    )
     assert own.tolist() == [0.8]
-    with pytest.raises(ValueError, match="sureness and X must have the same number of rows, got 2 and 1"):
+    with pytest.raises(
+        ValueError, match="sureness and X must have the same number of rows, got 2 and 1"
+    ):
         predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), lambda _: [1.0, 2.0])
     with pytest.raises(ValueError, match="sureness must be numbers, got nan"):
         predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), lambda _: [np.nan])

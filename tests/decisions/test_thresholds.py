@@ -110,7 +110,10 @@ def test_precision_is_the_lowest_threshold_that_passes(correction, bound, proble
     predictor = control_precision(
         outputs, Y, target=target, delta=delta, thresholds=11, correction=correction, bound=bound
     )
-    alpha, level = 1 - Fraction(str(target)), Fraction(str(delta)) / (1 if correction == "fixed-sequence" else 11)
+    alpha, level = (
+        1 - Fraction(str(target)),
+        Fraction(str(delta)) / (1 if correction == "fixed-sequence" else 11),
+    )
     chosen = np.inf
     for threshold in [k / 10 for k in range(10, -1, -1)]:
         passes = below(precision_losses(outputs, Y, threshold), alpha, level, bound)
@@ -166,19 +169,23 @@ def test_recall_out_of_reach_keeps_all_labels(n, reached):
     assert predictor.predict([[0, 0.4]]).tolist() == [[0, 0] if reached else [1, 1]]
     assert ("Too few examples" in predictor.statement) is not reached
     assert predictor.statement.startswith(
-        "The expected recall of a new object is at least 0.9, an object without labels counting as recall 1, for exch"
+        "The expected recall of a new object is at least 0.9, an object without labels counting"
+        " as recall 1, for exch"
     )
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_rcps_out_of_reach_keeps_all_labels(bound):
     few, enough = (
-        control_recall(np.full((n, 2), 0.5), np.ones((n, 2)), target=0.9, method="rcps", delta=0.1, bound=bound)
+        control_recall(
+            np.full((n, 2), 0.5), np.ones((n, 2)), target=0.9, method="rcps", delta=0.1, bound=bound
+        )
         for n in (10, 60)
     )
     assert (few.reached, few.threshold, enough.reached, enough.threshold) == (False, 0.0, True, 0.5)
     assert few.statement.startswith(
-        "With probability at least 0.9 over calibration sets the mean recall of new objects is at least 0.9, an object"
+        "With probability at least 0.9 over calibration sets the mean recall of new objects is at"
+        " least 0.9, an object"
         " without labels counting as recall 1, for independent examples"
     )
 
@@ -186,7 +193,9 @@ def test_rcps_out_of_reach_keeps_all_labels(bound):
 @pytest.mark.parametrize("correction", ["fixed-sequence", "bonferroni"])
 def test_precision_out_of_reach_predicts_nothing(correction):
     rng = np.random.default_rng(0)
-    predictor = control_precision(np.ones((200, 3)), rng.integers(0, 2, (200, 3)), correction=correction)
+    predictor = control_precision(
+        np.ones((200, 3)), rng.integers(0, 2, (200, 3)), correction=correction
+    )
     assert predictor.threshold == np.inf
     assert not predictor.reached
     assert predictor.predict(np.ones((2, 3))).tolist() == [[0, 0, 0]] * 2
@@ -212,7 +221,9 @@ def test_labels_are_taken_by_name(control):
     other_order = ["wood", "sea", "city"]
     for first, second in ((outputs, Y[other_order]), (outputs[other_order], Y)):
         predictor = control(first, second, target=0.5)
-        predicted = pd.DataFrame(predictor.predict(outputs[other_order]), columns=predictor.label_names)
+        predicted = pd.DataFrame(
+            predictor.predict(outputs[other_order]), columns=predictor.label_names
+        )
         assert np.array_equal(predicted[outputs.columns], expected.predict(outputs.to_numpy()))
     with pytest.raises(ValueError, match="without 'wood'"):
         control(outputs.rename(columns={"wood": "food"}), Y)
@@ -227,19 +238,51 @@ BOTH = [control_recall, control_precision]
 @pytest.mark.parametrize(
     ("outputs", "Y", "parameters", "message"),
     [
-        ([[0.1, 1.2]], [[0, 1]], {}, "outputs must lie between 0 and 1, got 1.2 in row 0, column 1"),
+        (
+            [[0.1, 1.2]],
+            [[0, 1]],
+            {},
+            "outputs must lie between 0 and 1, got 1.2 in row 0, column 1",
+        ),
         ([[0.1, 0.2, 0.3]], [[0, 1]], {}, "outputs must have shape (n_objects, 2), got (1, 3)"),
-        ([[0.1, 0.2]], [[0, 1], [1, 0]], {}, "outputs and Y must have the same number of rows, got 1 and 2"),
+        (
+            [[0.1, 0.2]],
+            [[0, 1], [1, 0]],
+            {},
+            "outputs and Y must have the same number of rows, got 1 and 2",
+        ),
         ([[0.1, 0.2]], [[0, 2]], {}, "Y must hold only 0 and 1, got 2"),
         (np.empty((0, 2)), np.empty((0, 2)), {}, "at least one calibration example, got none"),
         ([[0.1]], [[1]], {"target": 0}, "target must be a number strictly between 0 and 1, got 0"),
-        ([[0.1]], [[1]], {"target": 1.0}, "target must be a number strictly between 0 and 1, got 1.0"),
-        ([[0.1]], [[1]], {"target": 90}, "target must be a number strictly between 0 and 1, got 90"),
-        ([[0.1]], [[1]], {"target": "0.9"}, "target must be a number strictly between 0 and 1, got '0.9'"),
-        ([[0.1]], [[1]], {"target": np.nan}, "target must be a number strictly between 0 and 1, got nan"),
+        (
+            [[0.1]],
+            [[1]],
+            {"target": 1.0},
+            "target must be a number strictly between 0 and 1, got 1.0",
+        ),
+        (
+            [[0.1]],
+            [[1]],
+            {"target": 90},
+            "target must be a number strictly between 0 and 1, got 90",
+        ),
+        (
+            [[0.1]],
+            [[1]],
+            {"target": "0.9"},
+            "target must be a number strictly between 0 and 1, got '0.9'",
+        ),
+        (
+            [[0.1]],
+            [[1]],
+            {"target": np.nan},
+            "target must be a number strictly between 0 and 1, got nan",
+        ),
     ],
 )
-def test_examples_and_targets_that_mean_nothing_are_refused(control, outputs, Y, parameters, message):
+def test_examples_and_targets_that_mean_nothing_are_refused(
+    control, outputs, Y, parameters, message
+):
     with pytest.raises(ValueError, match=re.escape(message)):
         control(outputs, Y, **parameters)
 
@@ -250,17 +293,57 @@ def test_examples_and_targets_that_mean_nothing_are_refused(control, outputs, Y,
         (control_recall, {"method": "ltt"}, "method must be one of 'crc', 'rcps', got 'ltt'"),
         (control_recall, {"delta": 0.1}, "delta goes with method='rcps'"),
         (control_recall, {"bound": "betting"}, "bound goes with method='rcps'"),
-        (control_recall, {"method": "rcps", "delta": 1}, "delta must be a number strictly between 0 and 1, got 1"),
-        (control_recall, {"method": "rcps", "bound": "wsr"}, "bound must be one of 'betting', 'hoeffding-bentkus'"),
+        (
+            control_recall,
+            {"method": "rcps", "delta": 1},
+            "delta must be a number strictly between 0 and 1, got 1",
+        ),
+        (
+            control_recall,
+            {"method": "rcps", "bound": "wsr"},
+            "bound must be one of 'betting', 'hoeffding-bentkus'",
+        ),
         (control_precision, {"delta": 0}, "delta must be a number strictly between 0 and 1, got 0"),
-        (control_precision, {"bound": None}, "bound must be one of 'betting', 'hoeffding-bentkus', got None"),
-        (control_precision, {"correction": "holm"}, "correction must be one of 'fixed-sequence', 'bonferroni', got"),
-        (control_precision, {"thresholds": 1}, "thresholds must be a whole number of at least 2, got 1"),
-        (control_precision, {"thresholds": True}, "thresholds must be a whole number of at least 2, got True"),
-        (control_precision, {"thresholds": []}, "thresholds must be a whole number or numbers between 0 and 1"),
-        (control_precision, {"thresholds": [0.5, 1.5]}, "thresholds must be a whole number or numbers between 0 and 1"),
-        (control_precision, {"thresholds": [np.nan]}, "thresholds must be a whole number or numbers between 0 and 1"),
-        (control_precision, {"thresholds": "many"}, "thresholds must be a whole number or numbers between 0 and 1"),
+        (
+            control_precision,
+            {"bound": None},
+            "bound must be one of 'betting', 'hoeffding-bentkus', got None",
+        ),
+        (
+            control_precision,
+            {"correction": "holm"},
+            "correction must be one of 'fixed-sequence', 'bonferroni', got",
+        ),
+        (
+            control_precision,
+            {"thresholds": 1},
+            "thresholds must be a whole number of at least 2, got 1",
+        ),
+        (
+            control_precision,
+            {"thresholds": True},
+            "thresholds must be a whole number of at least 2, got True",
+        ),
+        (
+            control_precision,
+            {"thresholds": []},
+            "thresholds must be a whole number or numbers between 0 and 1",
+        ),
+        (
+            control_precision,
+            {"thresholds": [0.5, 1.5]},
+            "thresholds must be a whole number or numbers between 0 and 1",
+        ),
+        (
+            control_precision,
+            {"thresholds": [np.nan]},
+            "thresholds must be a whole number or numbers between 0 and 1",
+        ),
+        (
+            control_precision,
+            {"thresholds": "many"},
+            "thresholds must be a whole number or numbers between 0 and 1",
+        ),
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(control, parameters, message):

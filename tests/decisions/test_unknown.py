@@ -40,7 +40,9 @@ def precision_loss_by_hand(outputs, y, threshold):
 def examples(draw):
     n, q = draw(st.integers(1, 8)), draw(st.integers(1, 5))
     outputs = draw(arrays(np.float64, (n, q), elements=st.integers(0, 5).map(lambda k: k / 5)))
-    rows = st.lists(st.sampled_from([0, 1, None]), min_size=q, max_size=q).filter(lambda row: set(row) != {None})
+    rows = st.lists(st.sampled_from([0, 1, None]), min_size=q, max_size=q).filter(
+        lambda row: set(row) != {None}
+    )
     return outputs, [draw(rows) for _ in range(n)]
 
 
@@ -55,7 +57,9 @@ def test_recall_losses_are_those_by_hand(drawn):
     labels, unknown = as_arrays(rows)
     steps = RecallSteps.of(outputs, expect_the_worst(outputs, labels, unknown))
     for d, threshold in enumerate(steps.thresholds):
-        by_hand = sum(recall_loss_by_hand(o, y, threshold) for o, y in zip(outputs, rows, strict=True))
+        by_hand = sum(
+            recall_loss_by_hand(o, y, threshold) for o, y in zip(outputs, rows, strict=True)
+        )
         assert steps.total_loss(d) == by_hand
 
 
@@ -109,11 +113,15 @@ def test_expected_recall_holds_for_all_labels_and_not_only_for_the_known():
     To take unknown labels for absent ones, as a user may be tempted to, fails the same test.
     """
     population = Population(0)
-    mean, deviation = mean_recall_risk(population, lambda o, Y: control_recall(o, Y, target=0.7), 400, 1)
+    mean, deviation = mean_recall_risk(
+        population, lambda o, Y: control_recall(o, Y, target=0.7), 400, 1
+    )
     assert mean <= 0.3 + norm.isf(FALSE_ALARM) * deviation
     assert mean > 0.05  # else nothing was tested
     harsh = Population(0, hidden=0.7)
-    mean, deviation = mean_recall_risk(harsh, lambda o, Y: control_recall(o, np.nan_to_num(Y), target=0.7), 400, 1)
+    mean, deviation = mean_recall_risk(
+        harsh, lambda o, Y: control_recall(o, np.nan_to_num(Y), target=0.7), 400, 1
+    )
     assert mean > 0.3 + norm.isf(FALSE_ALARM) * deviation
 
 
@@ -147,7 +155,10 @@ def test_selection_uses_the_examples_whose_label_is_known():
     expected = ReviewSelector(MODEL, label=1).calibrate(OBJECTS[80:150][told], LABELS[80:150][told])
     assert selector.sureness_.tolist() == expected.sureness_.tolist()
     assert selector.right_.tolist() == expected.right_.tolist()
-    again, other = selector.select(OBJECTS[150:], alpha=0.2), expected.select(OBJECTS[150:], alpha=0.2)
+    again, other = (
+        selector.select(OBJECTS[150:], alpha=0.2),
+        expected.select(OBJECTS[150:], alpha=0.2),
+    )
     assert again.accepted.tolist() == other.accepted.tolist()
     frame = pd.DataFrame(hidden[:, ::-1], columns=["b", "a"])
     named = ReviewSelector(MODEL, label="b").calibrate(OBJECTS[80:150], frame)
@@ -158,7 +169,9 @@ def test_selection_refuses_unknown_labels_it_cannot_use():
     hidden = LABELS[80:150].copy()
     hidden[0, 0] = NAN
     for question in ({}, {"at_most": 1}):
-        with pytest.raises(ValueError, match=r"got nan\. Unknown labels go with a question about one label"):
+        with pytest.raises(
+            ValueError, match=r"got nan\. Unknown labels go with a question about one label"
+        ):
             ReviewSelector(MODEL, **question).calibrate(OBJECTS[80:150], hidden)
     hidden[:, 0] = NAN
     with pytest.raises(ValueError, match="at least one example with 'label_0' known"):
@@ -174,7 +187,11 @@ def test_share_of_wrong_ones_among_the_accepted_is_kept_with_unknown_labels():
         truth = (objects[:, :2] + 0.3 * rng.normal(size=(120, 2)) > 0.5).astype(float)
         hidden = truth[:60].copy()
         hidden[1:][rng.random((59, 2)) < 0.5] = NAN
-        selection = ReviewSelector(MODEL, label=1).calibrate(objects[:60], hidden).select(objects[60:], alpha=0.2)
+        selection = (
+            ReviewSelector(MODEL, label=1)
+            .calibrate(objects[:60], hidden)
+            .select(objects[60:], alpha=0.2)
+        )
         wrong = (selection.labelsets[:, 1] != truth[60:, 1])[selection.accepted]
         shares.append(wrong.mean() if len(wrong) else 0.0)
     assert np.mean(shares) <= 0.2 + norm.isf(FALSE_ALARM) * np.std(shares) / np.sqrt(400)

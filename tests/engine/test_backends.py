@@ -28,7 +28,9 @@ def test_folds_are_counted_apart_where_a_rule_weighs_their_counts(own):
 def test_rows_of_codes_are_made_where_codes_cost_something_only():
     energy = Energy(np.array([0]), np.array([[1, 2, 3]]))
     spared = Energy(
-        energy.constant, energy.unary, discounts=Discounts(np.array([[1, 0, 1]], dtype=np.int8), np.array([2]))
+        energy.constant,
+        energy.unary,
+        discounts=Discounts(np.array([[1, 0, 1]], dtype=np.int8), np.array([2])),
     )
     sizes = []
     for one in (energy, spared):

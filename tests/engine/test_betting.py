@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from labelsure.engine._estimate import STAKES, log_capital, mean_interval
 
-WEIGHTS = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=60).map(np.array)
+WEIGHTS = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=60).map(
+    np.array
+)
 
 
 @given(WEIGHTS, st.floats(0.01, 0.99))
@@ -18,7 +20,9 @@ def test_capital_is_the_mean_over_bets_of_what_each_makes(weights, m):
     values, counts = np.unique(weights, return_counts=True)
     ends = [np.prod(1 + c * (weights - m) / m) for c in STAKES]
     ends += [np.prod(1 - c * (weights - m) / (1 - m)) for c in STAKES]
-    assert log_capital(values, counts, np.array([m]))[0] == pytest.approx(log(np.mean(ends)), abs=1e-9)
+    assert log_capital(values, counts, np.array([m]))[0] == pytest.approx(
+        log(np.mean(ends)), abs=1e-9
+    )
 
 
 @given(st.floats(0.05, 0.95), st.integers(1, 6), st.integers(0, 2**32 - 1))

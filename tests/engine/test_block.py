@@ -32,7 +32,9 @@ FOLDS = fold_lists(labels=(1, 5), folds=(1, 4), objects=(1, 3))
 def posed(folds, *, counted=True):
     """Return additive folds, and their problems."""
     folds = [Fold(fold.calibration, replace(fold.energy, pairwise=None)) for fold in folds]
-    return folds, pose_block(FoldArrays(folds), np.arange(folds[0].energy.n_objects), counted=counted)
+    return folds, pose_block(
+        FoldArrays(folds), np.arange(folds[0].energy.n_objects), counted=counted
+    )
 
 
 def scores_of(folds, i, labelsets):

@@ -13,7 +13,13 @@ from labelsure.measures._labelset_bits import decode
 from quadratic_forms import precision_matrix
 
 COSTS = st.sampled_from(
-    [st.integers(0, 0), st.integers(-1, 1), st.integers(-3, 9), st.integers(-(2**43), 2**43), st.integers(-(2**43), 0)]
+    [
+        st.integers(0, 0),
+        st.integers(-1, 1),
+        st.integers(-3, 9),
+        st.integers(-(2**43), 2**43),
+        st.integers(-(2**43), 0),
+    ]
 )
 
 
@@ -118,12 +124,16 @@ def test_relaxed_bounds_of_mahalanobis_distances_follow_the_best_tangent(spread)
     cases = [mahalanobis_flips(rng, 12, spread) for _ in range(40)]
     relaxed, true = np.transpose([assert_below_everything(flips, charged=False) for flips in cases])
     assert (relaxed < 0).sum() > 10
-    at_no_flips = [np.minimum(flips.changes - flips.diagonal()[flips.labels], 0).sum() for flips in cases]
+    at_no_flips = [
+        np.minimum(flips.changes - flips.diagonal()[flips.labels], 0).sum() for flips in cases
+    ]
     assert np.mean(true - relaxed) < 0.7 * np.mean(true - at_no_flips)
 
 
 def test_bounds_without_pairs_are_exact():
-    flips = Flips(np.zeros((4, 4), dtype=np.int64), np.ones(4), np.arange(4), np.array([5, -3, 0, -1]))
+    flips = Flips(
+        np.zeros((4, 4), dtype=np.int64), np.ones(4), np.arange(4), np.array([5, -3, 0, -1])
+    )
     for charged in (True, False):
         bound, forced = flips.bound(charged=charged)
         assert (bound, forced.tolist()) == (-4, [5, 0, 0, 0])
@@ -134,7 +144,12 @@ def test_bounds_stay_below_where_floats_are_too_short():
     rng = np.random.default_rng(0)
     for _ in range(50):
         upper = np.triu(rng.integers(-(2**49), 2**49, size=(7, 7)), 1)
-        flips = Flips(upper + upper.T, rng.choice([-1, 1], size=7), np.arange(7), rng.integers(-(2**50), 2**50, size=7))
+        flips = Flips(
+            upper + upper.T,
+            rng.choice([-1, 1], size=7),
+            np.arange(7),
+            rng.integers(-(2**50), 2**50, size=7),
+        )
         assert_below_everything(flips, charged=False)
 
 

@@ -33,7 +33,11 @@ KINDS = ("plain", "outliers", "ties", "constant", "dense", "pairs", "outliers wi
 @st.composite
 def engines(draw):
     """Return engines of one object: models that agree about an ordinary one, and not at all about an outlier."""
-    kind, n_labels, n_folds = draw(st.sampled_from(KINDS)), draw(st.integers(26, 70)), draw(st.integers(1, 5))
+    kind, n_labels, n_folds = (
+        draw(st.sampled_from(KINDS)),
+        draw(st.integers(26, 70)),
+        draw(st.integers(1, 5)),
+    )
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     ordinary = rng.normal(2**28 if kind != "dense" else 0, 2**28, size=n_labels)
     folds = []
@@ -41,8 +45,14 @@ def engines(draw):
         noise = 3 * 2**30 if "outliers" in kind else 2**25
         unary = (ordinary + rng.normal(0, noise, size=n_labels)).astype(np.int64)
         if kind in ("ties", "constant"):
-            unary = np.where(rng.random(n_labels) < 0.5, 1, 2) if kind == "ties" else np.ones(n_labels, dtype=np.int64)
-        pairs = rng.integers(-(2**28), 2**28, size=(n_labels, n_labels)) if "pairs" in kind else None
+            unary = (
+                np.where(rng.random(n_labels) < 0.5, 1, 2)
+                if kind == "ties"
+                else np.ones(n_labels, dtype=np.int64)
+            )
+        pairs = (
+            rng.integers(-(2**28), 2**28, size=(n_labels, n_labels)) if "pairs" in kind else None
+        )
         energy = Energy(np.array([-np.minimum(unary, 0).sum()]), unary[None], pairs)
         scores = rng.integers(0, np.abs(unary).sum(), size=40)
         folds.append(Fold(np.sort(scores), energy))
@@ -108,7 +118,10 @@ def test_listing_a_region_takes_no_more_work_than_budgets_allow(engine, level):
     with pytest.MonkeyPatch.context() as patch:
         counter = Counter(patch)
         (found, finished), work, _ = counter.spent_by(lambda: members_of(engine, smallest, most))
-        assert work <= OPTIONS.list_budget + OPTIONS.member_budget * (len(found) + OPTIONS.chunk) + lists
+        assert (
+            work
+            <= OPTIONS.list_budget + OPTIONS.member_budget * (len(found) + OPTIONS.chunk) + lists
+        )
         assert len(set(found)) == len(found)
         if finished:
             listed, work, _ = counter.spent_by(lambda: engine.region_members(0, smallest, None))
@@ -127,11 +140,14 @@ def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
         counter = Counter(patch)
         for n_best in (1, 5, 200):
             best, work, _ = counter.spent_by(lambda n_best=n_best: engine.top(n_best))
-            # where many are asked for, searches for a limit come first: two, or counts and one for the best of all
+            # where many are asked for, searches for a limit come first: two, or counts and one for
+            # the best of all
             most = OPTIONS.first_budget + OPTIONS.best_budget
             if n_best > MANY and not engine.arrays.has_pairs:
                 most += most + LEVELS * (8 * n_best + OPTIONS.first_budget + 4 * engine.n_labels)
-            assert work <= most + (2 * OPTIONS.best_budget if engine.arrays.has_pairs else 0) + lists
+            assert (
+                work <= most + (2 * OPTIONS.best_budget if engine.arrays.has_pairs else 0) + lists
+            )
             assert (best.upper >= best.numerators).all()
             assert not best.certain[0] or (best.upper == best.numerators).all()
         smallest = engine.smallest_member(Fraction(level))

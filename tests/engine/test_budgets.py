@@ -1,7 +1,7 @@
 """Searches keep to budgets of work and memory, and say what they know when these are spent.
 
-Folds that disagree about every label, as models do about outliers: bounds are far from what labelsets reach, and a
-search without a budget would grow for ever.
+Folds that disagree about every label, as models do about outliers: bounds are far from what
+labelsets reach, and a search without a budget would grow for ever.
 """
 
 import numpy as np

@@ -14,7 +14,10 @@ from search_cases import disagreeing_folds, seen_case
 def keys_of(found, i):
     """Return what was found for one object: minus numerators, totals and codes, in order."""
     rank, codes = found.rank(i), found.words[i, :, 0].tolist()
-    return [(-numerator, total, code) for (numerator, total), code in zip(rank.tolist(), codes, strict=False)]
+    return [
+        (-numerator, total, code)
+        for (numerator, total), code in zip(rank.tolist(), codes, strict=False)
+    ]
 
 
 @pytest.mark.parametrize("n_best", [1, 3, 40])
@@ -29,14 +32,21 @@ def test_what_a_climb_finds_is_what_brute_force_says_of_it_once_and_in_order(n_b
             offer_listed(*search._listed_arrays(np.arange(2)), found)
         for i, ranked in enumerate(case.ranked()):
             before = keys_of(found, i)
-            climb(search.arrays, case.weighing, i, found.keys[i], found.numbers[i], case.allow_empty)
+            climb(
+                search.arrays, case.weighing, i, found.keys[i], found.numbers[i], case.allow_empty
+            )
             keys = keys_of(found, i)
             codes = [code for *_, code in keys]
             assert keys == sorted(keys)
             assert len(set(codes)) == len(codes)
             assert all(new <= old for new, old in zip(keys, before, strict=False))
             assert len(keys) >= len(before)
-            every = zip((-ranked.numerators).tolist(), ranked.totals.tolist(), ranked.codes.tolist(), strict=True)
+            every = zip(
+                (-ranked.numerators).tolist(),
+                ranked.totals.tolist(),
+                ranked.codes.tolist(),
+                strict=True,
+            )
             assert set(keys) <= set(every), seed
             n_found.append(len(codes))
     assert max(n_found) >= min(n_best, 4)

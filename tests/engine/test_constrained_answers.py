@@ -1,8 +1,8 @@
 """Under constraints, searches and tables answer every question as if brute force's table had been filtered.
 
-Best, top k, members in order and up to a limit, sizes, iteration, p-values of labels, inner and outer labels, tables;
-for implications, exclusions, numbers of a group, lists and hierarchies, and mixtures of them, over all kinds of scores.
-``make validity`` runs 5 000 cases.
+Best, top k, members in order and up to a limit, sizes, iteration, p-values of labels, inner and
+outer labels, tables; for implications, exclusions, numbers of a group, lists and hierarchies, and
+mixtures of them, over all kinds of scores. ``make validity`` runs 5 000 cases.
 """
 
 from dataclasses import replace
@@ -25,7 +25,9 @@ N_VALIDITY_BLOCKS, N_VALIDITY_CASES = 20, 250
 
 
 def constrained_case(seed):
-    return constrain(random_case(seed, labels=(1, 9), folds=(1, 8)), np.random.default_rng([seed, 2]))
+    return constrain(
+        random_case(seed, labels=(1, 9), folds=(1, 8)), np.random.default_rng([seed, 2])
+    )
 
 
 @pytest.mark.parametrize("block", range(3))
@@ -37,13 +39,17 @@ def test_constrained_answers_equal_filtered_brute_force(block):
 @pytest.mark.validity
 @pytest.mark.parametrize("block", range(N_VALIDITY_BLOCKS))
 def test_constrained_answers_equal_filtered_brute_force_in_many_cases(block):
-    for seed in range(10**6 + block, 10**6 + N_VALIDITY_BLOCKS * N_VALIDITY_CASES, N_VALIDITY_BLOCKS):
+    for seed in range(
+        10**6 + block, 10**6 + N_VALIDITY_BLOCKS * N_VALIDITY_CASES, N_VALIDITY_BLOCKS
+    ):
         assert_answers_equal_brute_force(constrained_case(seed), seed)
 
 
 def test_maxima_under_constraints_equal_filtered_brute_force():
     for seed in range(40):
-        case = constrain(random_max_case(seed, labels=(1, 7), folds=(1, 4)), np.random.default_rng([seed, 3]))
+        case = constrain(
+            random_max_case(seed, labels=(1, 7), folds=(1, 4)), np.random.default_rng([seed, 3])
+        )
         assert_answers_equal_brute_force(case, seed)
 
 
@@ -92,14 +98,23 @@ def test_hierarchy_of_forty_labels_equals_filtering_the_region():
         best = engine.top(5, np.array([i]))
         n_best = min(5, len(expected))
         assert codes_of(best.labelsets[0, :n_best]) == codes_of(members[:n_best])
-        assert engine.numerators_of(members, np.full(len(members), i)).tolist() == numerators.tolist()
+        assert (
+            engine.numerators_of(members, np.full(len(members), i)).tolist() == numerators.tolist()
+        )
     assert rules.allow(engine.top(1).labelsets[:, 0]).all()
 
 
 def test_budgets_leave_bounds_that_hold():
     rules = compile_constraints(tree_of(12), 12)
     exact = hierarchy_engine(12, rules=rules, options=BY_SEARCH)
-    few = replace(BY_SEARCH, first_budget=10, best_budget=20, label_budget=40, count_budget=50, max_table_labels=8)
+    few = replace(
+        BY_SEARCH,
+        first_budget=10,
+        best_budget=20,
+        label_budget=40,
+        count_budget=50,
+        max_table_labels=8,
+    )
     poor = hierarchy_engine(12, rules=rules, options=few)
     assert (poor.top(2).upper >= exact.top(2).numerators).all()
     assert (poor.label_numerators() >= exact.label_numerators()).all()
@@ -126,9 +141,14 @@ def test_empty_labelset_obeys_the_constraints_too(empty):
     assert engine.candidates().tolist() == [[1, 0], [0, 1]]
     assert engine.numerators_of(np.array([[0, 0]])).tolist() == [0]
     assert not engine.allow_empty
-    only_empty = make_engine(folds, empty=empty, constraints=compile_constraints(AtMost(0, [0, 1]), 2))
+    only_empty = make_engine(
+        folds, empty=empty, constraints=compile_constraints(AtMost(0, [0, 1]), 2)
+    )
     assert only_empty.candidates().tolist() == ([] if empty == "excluded" else [[0, 0]])
-    assert only_empty.top(2).numerators.tolist() == {"ordinary": [[2, 0]], "strangest": [[1, 0]]}.get(empty, [[0, 0]])
+    assert only_empty.top(2).numerators.tolist() == {
+        "ordinary": [[2, 0]],
+        "strangest": [[1, 0]],
+    }.get(empty, [[0, 0]])
 
 
 def test_listed_labelsets_are_answered_for_any_number_of_labels():
@@ -140,17 +160,23 @@ def test_listed_labelsets_are_answered_for_any_number_of_labels():
         max_energy(*rng.integers(0, 99, size=(2, 2, 70))),
     ]
     for energy in energies:
-        folds = [Fold(np.sort(energy.scores(listed[:30], objects=np.zeros(30, dtype=np.int64))), energy)]
+        folds = [
+            Fold(np.sort(energy.scores(listed[:30], objects=np.zeros(30, dtype=np.int64))), energy)
+        ]
         pred = LabelsetPredictions(FoldEngine(folds, allow_empty=True, constraints=rules))
         each = np.stack([pred.p_value(labelset) for labelset in pred.candidates()], axis=1)
         assert np.array_equal(pred.p_values(), each)
         assert np.array_equal(pred.credibility, each.max(axis=1))
         assert np.array_equal(pred.region(0.3).sizes, (each > 0.3).sum(axis=1))
-        assert np.allclose(pred.rank_labels(method="mass"), each @ pred.candidates() / each.sum(axis=1)[:, None])
+        assert np.allclose(
+            pred.rank_labels(method="mass"), each @ pred.candidates() / each.sum(axis=1)[:, None]
+        )
 
 
 def test_tables_of_many_labels_are_refused():
-    engine = hierarchy_engine(40, rules=compile_constraints([tree_of(40), AtMost(3, list(range(40)))], 40))
+    engine = hierarchy_engine(
+        40, rules=compile_constraints([tree_of(40), AtMost(3, list(range(40)))], 40)
+    )
     for ask in (engine.candidates, engine.p_value_table, engine.label_masses):
         with pytest.raises(ValueError, match="one by one"):
             ask()

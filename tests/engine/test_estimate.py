@@ -1,8 +1,8 @@
 """Sizes of regions too large to be counted, against enumeration and exact counts in Python's integers.
 
-Certified bounds must hold always. An interval of confidence 99 % may miss the truth once in a hundred times; the draws
-are fixed, so a test that passes once passes for ever. By the bound of its error the intervals are far wider than
-needed: none of the cases here misses.
+Certified bounds must hold always. An interval of confidence 99 % may miss the truth once in a
+hundred times; the draws are fixed, so a test that passes once passes for ever. By the bound of its
+error the intervals are far wider than needed: none of the cases here misses.
 """
 
 import tracemalloc
@@ -96,7 +96,9 @@ def test_estimates_hold_subset_sums(n_labels, n_folds):
         truth, smallest = exact(budget)
         size = estimate(engine, 0, smallest, at_least=count(engine, smallest, 500)[0])
         assert_holds(size, truth)
-        assert size.at_most < 8 * n_folds * truth  # with one fold the cover is the region but for the grid
+        assert (
+            size.at_most < 8 * n_folds * truth
+        )  # with one fold the cover is the region but for the grid
         assert size.high < 1.5 * size.low
 
 
@@ -136,7 +138,14 @@ def cross_engine(kind, seed, n_labels, n_folds):
     folds = []
     for _ in range(n_folds):
         noise = rng.integers(-(2**18), 2**18, size=first.unary.shape)
-        energy = Energy(first.constant, first.unary + noise, first.pairwise, first.link, first.penalty, first.overrides)
+        energy = Energy(
+            first.constant,
+            first.unary + noise,
+            first.pairwise,
+            first.link,
+            first.penalty,
+            first.overrides,
+        )
         likely = (rng.random((50, n_labels)) < 0.9 * (energy.unary < 0) + 0.05).astype(np.int8)
         scores = energy.scores(likely, objects=np.zeros(50, dtype=np.int64))
         folds.append(Fold(np.sort(scores[: rng.integers(20, 51)]), energy))
@@ -144,7 +153,15 @@ def cross_engine(kind, seed, n_labels, n_folds):
     return FoldEngine(folds, allow_empty=bool(seed % 2), weighing=weighing_of(folds, draws)), draws
 
 
-KINDS = ["plain", "smoothed", "pairs", "link", "penalty", "overrides", "link pairs penalty overrides smoothed"]
+KINDS = [
+    "plain",
+    "smoothed",
+    "pairs",
+    "link",
+    "penalty",
+    "overrides",
+    "link pairs penalty overrides smoothed",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -191,7 +208,12 @@ def test_estimates_hold_where_one_calibration_score_decides(draw):
     folds = [Fold(np.sort(rng.integers(5, 40, size=9)), energy) for energy in energies]
     engine = FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, np.array([draw])))
     ranked = rank_all(folds, 0, allow_empty=True, draw=draw)
-    for smallest in (draw + 1, min(draw + DRAW_UNIT // 2, DRAW_UNIT), DRAW_UNIT, DRAW_UNIT + draw + 1):
+    for smallest in (
+        draw + 1,
+        min(draw + DRAW_UNIT // 2, DRAW_UNIT),
+        DRAW_UNIT,
+        DRAW_UNIT + draw + 1,
+    ):
         if smallest > draw:
             truth = len(ranked.members(smallest).codes)
             assert_holds(estimate(engine, 0, smallest, at_least=0), truth)
@@ -210,12 +232,16 @@ def test_proven_intervals_that_are_far_too_wide_give_way_to_approximate_ones():
     """Twenty folds that disagree: members are rare in the cover, and an interval asked for may be too narrow."""
     rng = np.random.default_rng(0)
     common = rng.integers(0, 30, size=(1, 14))
-    energies = [Energy(np.array([100]), common + rng.integers(-40, 90, size=(1, 14))) for _ in range(20)]
+    energies = [
+        Energy(np.array([100]), common + rng.integers(-40, 90, size=(1, 14))) for _ in range(20)
+    ]
     folds = [Fold(np.sort(100 + rng.integers(0, 200, size=9)), energy) for energy in energies]
     engine = FoldEngine(folds, allow_empty=True)
     smallest = int(engine.table.top(1).numerators[0, 0]) // 2
     (truth,) = values_of(engine.table.region_sizes(np.array([smallest])))
-    proven, approximate = (estimate(engine, 0, smallest, at_least=0, bits=bits) for bits in (0.1, 0.01))
+    proven, approximate = (
+        estimate(engine, 0, smallest, at_least=0, bits=bits) for bits in (0.1, 0.01)
+    )
     for size in (proven, approximate):
         assert_holds(size, truth)
     assert (proven.approximate, approximate.approximate) == (False, True)
@@ -226,7 +252,10 @@ def test_estimates_hold_where_penalties_are_far_above_roots():
     rng = np.random.default_rng(0)
     penalty = Penalty(np.arange(13)[::-1] * 2**36)
     energy = Energy(
-        np.array([2**40]), rng.integers(-(2**36), 2**36, size=(1, 12)), link=SquareRoot(12), penalty=penalty
+        np.array([2**40]),
+        rng.integers(-(2**36), 2**36, size=(1, 12)),
+        link=SquareRoot(12),
+        penalty=penalty,
     )
     fold = Fold(np.sort(rng.choice(scores_of_all(Fold(None, energy), 0), size=60)), energy)
     engine = FoldEngine([fold], allow_empty=True)
@@ -240,7 +269,9 @@ def test_estimates_reach_beyond_floats():
     energy = Energy(np.array([600]), np.where(np.arange(1200) % 2, -1, 1)[None])
     options = EngineOptions(count_budget=1000)
     engine = FoldEngine([Fold(np.sort(np.arange(1201)), energy)], allow_empty=True, options=options)
-    (size,) = engine.region_sizes(603, bits=0.1)  # fewer than 600 flips: almost half of all labelsets
+    (size,) = engine.region_sizes(
+        603, bits=0.1
+    )  # fewer than 600 flips: almost half of all labelsets
     truth = sum(comb(1200, n_flips) for n_flips in range(600))
     assert_holds(size, truth)
     assert abs(size.value - truth) * 10 < truth
@@ -251,7 +282,9 @@ def test_estimates_take_memory_for_undecided_labels_only():
     """Ten thousand labels of which twelve are undecided, and draws checked in parts."""
     unary = np.full((1, 10_000), 2**36)
     unary[0, ::800] = 2**10
-    engine = FoldEngine([Fold(np.sort(np.full(20, 10 * 2**10)), Energy(np.array([0]), unary))], allow_empty=True)
+    engine = FoldEngine(
+        [Fold(np.sort(np.full(20, 10 * 2**10)), Energy(np.array([0]), unary))], allow_empty=True
+    )
     tracemalloc.start()
     size = estimate(engine, 0, 5, at_least=0)
     peak = tracemalloc.get_traced_memory()[1]
@@ -261,11 +294,17 @@ def test_estimates_take_memory_for_undecided_labels_only():
     assert peak < 400 * 2**20
 
 
-@given(st.data(), st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=5), min_size=1, max_size=3))
+@given(
+    st.data(),
+    st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=5), min_size=1, max_size=3),
+)
 def test_covers_take_what_makes_the_largest_part_smallest(data, parts):
     """Against all ways to leave out so many calibration scores that their weights do not add up to what is needed."""
     sizes = {k: np.sort(np.array(own, dtype=np.float64))[::-1] for k, own in enumerate(parts)}
-    steps = [data.draw(st.lists(st.integers(0, 3), min_size=len(own), max_size=len(own))) for own in parts]
+    steps = [
+        data.draw(st.lists(st.integers(0, 3), min_size=len(own), max_size=len(own)))
+        for own in parts
+    ]
     weights = [np.cumsum([0, *own]) for own in steps]
     most = sum(int(own[-1]) for own in weights)
     assume(most > 0)
@@ -273,7 +312,9 @@ def test_covers_take_what_makes_the_largest_part_smallest(data, parts):
     chosen = _knapsack.choose_thresholds(sizes, weights, needed)
 
     def largest(left_out):
-        return max(own[n] for (_, own), n in zip(sizes.items(), left_out, strict=True) if n < len(own))
+        return max(
+            own[n] for (_, own), n in zip(sizes.items(), left_out, strict=True) if n < len(own)
+        )
 
     ways = [
         way
@@ -288,7 +329,9 @@ def test_covers_take_what_makes_the_largest_part_smallest(data, parts):
 def test_bounds_of_part_sizes_are_not_below_them():
     rng = np.random.default_rng(0)
     for n_labels in (3, 8, 12):
-        linear = _knapsack.LinearCosts(5.0, np.zeros(n_labels, dtype=bool), rng.integers(0, 100, n_labels) * 1.0)
+        linear = _knapsack.LinearCosts(
+            5.0, np.zeros(n_labels, dtype=bool), rng.integers(0, 100, n_labels) * 1.0
+        )
         costs = 5 + decode(np.arange(2**n_labels), n_labels) @ linear.costs
         thresholds = np.arange(5, 500, 7)
         counted = [(costs <= threshold).sum() for threshold in thresholds]

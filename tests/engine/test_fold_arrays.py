@@ -20,7 +20,9 @@ from labelsure.engine._fold_arrays import (
 from labelsure.engine._p_values import count_at_least
 
 CALIBRATIONS = COSTS.flatmap(
-    lambda costs: st.lists(arrays(np.int64, st.integers(1, 20), elements=costs).map(np.sort), min_size=1, max_size=4)
+    lambda costs: st.lists(
+        arrays(np.int64, st.integers(1, 20), elements=costs).map(np.sort), min_size=1, max_size=4
+    )
 )
 
 
@@ -33,8 +35,12 @@ def look_up(index, k, score):
     layout = index.layout[k]
     buckets = index.buckets[layout[BUCKET_BEGIN] : layout[BUCKET_LAST] + 1]
     values = index.values[layout[VALUE_BEGIN] : layout[VALUE_END]]
-    counts = index.counts[layout[VALUE_BEGIN] + layout[COUNT_SHIFT] : layout[VALUE_END] + layout[COUNT_SHIFT] + 1]
-    entry = int(buckets[min(max(score - int(layout[ORIGIN]), 0) >> int(layout[SHIFT]), len(buckets) - 1)])
+    counts = index.counts[
+        layout[VALUE_BEGIN] + layout[COUNT_SHIFT] : layout[VALUE_END] + layout[COUNT_SHIFT] + 1
+    ]
+    entry = int(
+        buckets[min(max(score - int(layout[ORIGIN]), 0) >> int(layout[SHIFT]), len(buckets) - 1)]
+    )
     if entry >= 0:
         return entry
     position = ~entry
@@ -50,21 +56,27 @@ def test_look_up_equals_count(calibrations, data):
     for k, calibration in enumerate(calibrations):
         near = [int(value) + beside for value in calibration for beside in (-1, 0, 1)]
         scores = np.array([*near, -(2**50), 2**50, data.draw(st.integers(-(2**50), 2**50))])
-        assert [look_up(index, k, int(score)) for score in scores] == count_at_least(calibration, scores).tolist()
+        assert [look_up(index, k, int(score)) for score in scores] == count_at_least(
+            calibration, scores
+        ).tolist()
 
 
 @given(CALIBRATIONS)
 def test_index_is_small_and_covers_every_score(calibrations):
     index = tables_of(calibrations)
     assert index.buckets.dtype == np.int32
-    assert (index.layout[:, BUCKET_LAST] - index.layout[:, BUCKET_BEGIN]).max() <= 2**BUCKET_BITS + 1
+    assert (
+        index.layout[:, BUCKET_LAST] - index.layout[:, BUCKET_BEGIN]
+    ).max() <= 2**BUCKET_BITS + 1
     assert index.layout[-1, BUCKET_LAST] == len(index.buckets) - 1
     assert len(index.counts) == len(index.values) + len(calibrations)
     assert index.merged.tolist() == sorted(np.concatenate(calibrations).tolist())
     for k, calibration in enumerate(calibrations):
         values = index.values[index.layout[k, VALUE_BEGIN] : index.layout[k, VALUE_END]]
         assert values.tolist() == sorted(set(calibration.tolist()))
-        assert index.buckets[index.layout[k, BUCKET_BEGIN]] == len(calibration)  # below every calibration score
+        assert index.buckets[index.layout[k, BUCKET_BEGIN]] == len(
+            calibration
+        )  # below every calibration score
         assert index.buckets[index.layout[k, BUCKET_LAST]] == 0  # above every calibration score
 
 

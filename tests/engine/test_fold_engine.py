@@ -32,7 +32,9 @@ def exact_p_values(folds, *, allow_empty, draws):
         counts = zip(at_least[i, first:].tolist(), above[i, first:].tolist(), strict=True)
         table.append(
             [
-                Fraction(a + 1, denominator) if u is None else (b + u * (a - b + 1)) / Fraction(denominator)
+                Fraction(a + 1, denominator)
+                if u is None
+                else (b + u * (a - b + 1)) / Fraction(denominator)
                 for a, b in counts
             ]
         )
@@ -50,7 +52,11 @@ def as_stored(folds, *, allow_empty, draws=None):
     labelsets = decode(np.arange(2**n_labels), n_labels)
     engine = FoldEngine(folds, allow_empty=True)
     scores = np.array(
-        [engine.total_scores(labelsets, np.full(len(labelsets), i)) for i in range(engine.n_objects)], dtype=np.int64
+        [
+            engine.total_scores(labelsets, np.full(len(labelsets), i))
+            for i in range(engine.n_objects)
+        ],
+        dtype=np.int64,
     ).reshape(engine.n_objects, len(labelsets))
     return StoredEngine(
         labelset_reference.count_table(folds).astype(np.int32),
@@ -89,11 +95,20 @@ def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow
 @given(st.data(), fold_lists(labels=(1, 4), kind=full_energies), st.booleans(), st.integers(1, 20))
 def test_answers_equal_brute_force(make, data, folds, allow_empty, n_best):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
-    engine, everyone = make(folds, allow_empty=allow_empty, draws=draws), Case(folds, allow_empty, draws).ranked()
+    engine, everyone = (
+        make(folds, allow_empty=allow_empty, draws=draws),
+        Case(folds, allow_empty, draws).ranked(),
+    )
     assert_best(engine, everyone, n_best)
-    assert engine.label_numerators().tolist() == [highest_by_label(ranked, engine.n_labels) for ranked in everyone]
-    smallest = int(data.draw(st.sampled_from(everyone[0].numerators.tolist()))) + data.draw(st.integers(0, 1))
-    assert values_of(engine.region_sizes(smallest)) == [len(ranked.members(smallest).codes) for ranked in everyone]
+    assert engine.label_numerators().tolist() == [
+        highest_by_label(ranked, engine.n_labels) for ranked in everyone
+    ]
+    smallest = int(data.draw(st.sampled_from(everyone[0].numerators.tolist()))) + data.draw(
+        st.integers(0, 1)
+    )
+    assert values_of(engine.region_sizes(smallest)) == [
+        len(ranked.members(smallest).codes) for ranked in everyone
+    ]
     for i, ranked in enumerate(everyone):
         assert_members(engine, i, ranked.members(smallest), smallest, data.draw(st.integers(0, 6)))
 
@@ -137,10 +152,14 @@ def test_answers_leave_the_engine_as_it_was(make, draws):
 def test_take_keeps_the_answers_of_the_objects(data, folds):
     n_objects = folds[0].energy.n_objects
     draws = data.draw(smoothing(n_objects))
-    chosen = np.array(data.draw(st.lists(st.integers(0, n_objects - 1), max_size=5)), dtype=np.int64)
+    chosen = np.array(
+        data.draw(st.lists(st.integers(0, n_objects - 1), max_size=5)), dtype=np.int64
+    )
     for make in (from_folds, as_stored):
         engine = make(folds, allow_empty=True, draws=draws)
-        assert engine.take(chosen).p_value_table().tolist() == engine.p_value_table()[chosen].tolist()
+        assert (
+            engine.take(chosen).p_value_table().tolist() == engine.p_value_table()[chosen].tolist()
+        )
 
 
 def random_folds(n_objects, n_labels, n_folds=3, seed=0):
@@ -179,7 +198,8 @@ def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels):
     folds = random_folds(n_objects=90, n_labels=6)
     draws = np.random.default_rng(1).integers(1, DRAW_UNIT, size=90) if smoothed else None
     one, two, all_cores = (
-        from_folds(folds, allow_empty=True, draws=draws, n_jobs=jobs, options=options) for jobs in (1, 2, -1)
+        from_folds(folds, allow_empty=True, draws=draws, n_jobs=jobs, options=options)
+        for jobs in (1, 2, -1)
     )
     assert len(one.table.map_blocks(len, "blocks")) == 6
     answers = all_answers(one)
@@ -193,7 +213,9 @@ def test_answers_do_not_depend_on_the_size_of_blocks(draws, table_labels):
     folds = random_folds(n_objects=9, n_labels=5)
     options = EngineOptions(table_labels=table_labels)
     whole = all_answers(from_folds(folds, allow_empty=False, draws=draws, options=options))
-    options = EngineOptions(table_labels=table_labels, table_block_bytes=1, block_bytes=1)  # one object a block
+    options = EngineOptions(
+        table_labels=table_labels, table_block_bytes=1, block_bytes=1
+    )  # one object a block
     engine = from_folds(folds, allow_empty=False, draws=draws, options=options)
     assert len(engine.table.map_blocks(len, "blocks")) == 9
     assert all_answers(engine) == whole
@@ -202,7 +224,9 @@ def test_answers_do_not_depend_on_the_size_of_blocks(draws, table_labels):
 @pytest.mark.parametrize("options", [BY_SEARCH, BY_TABLE], ids=["search", "table"])
 @pytest.mark.parametrize("allow_empty", [True, False])
 def test_engine_answers_for_no_objects(allow_empty, options):
-    engine = FoldEngine(random_folds(n_objects=0, n_labels=3), allow_empty=allow_empty, options=options)
+    engine = FoldEngine(
+        random_folds(n_objects=0, n_labels=3), allow_empty=allow_empty, options=options
+    )
     assert engine.p_value_table().shape == (0, 8 if allow_empty else 7)
     best = engine.top(4)
     assert best.labelsets.shape == (0, 4, 3)
@@ -236,9 +260,15 @@ def test_lists_of_too_many_labelsets_are_refused(n_labels):
 
 @pytest.mark.parametrize("smoothed", [False, True])
 @given(st.integers(1, 999), st.integers(1, 2000))
-def test_smallest_member_is_the_first_p_value_above_significance(smoothed, thousandths, n_calibration):
+def test_smallest_member_is_the_first_p_value_above_significance(
+    smoothed, thousandths, n_calibration
+):
     significance = Fraction(thousandths, 1000)
-    weighing = Weighing.smoothed(n_calibration, np.array([1])) if smoothed else Weighing.plain(n_calibration, 1)
+    weighing = (
+        Weighing.smoothed(n_calibration, np.array([1]))
+        if smoothed
+        else Weighing.plain(n_calibration, 1)
+    )
     counts = np.zeros((1, 2), dtype=np.int32)
     engine = StoredEngine(counts, counts, counts, weighing, allow_empty=True)
     (smallest,) = engine.smallest_member(significance).tolist()

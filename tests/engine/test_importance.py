@@ -65,7 +65,10 @@ def test_costs_are_changes_of_the_best_labelset():
             energy = fold.energy.general_form()
             plain = type(energy)(energy.constant, energy.unary, energy.pairwise)
             totals += plain.scores(beside, objects=np.zeros(n_labels + 1, dtype=np.int64))
-        assert draws.costs().tolist() == np.abs(totals[1:] - totals[0])[draws.one.problem.labels].tolist()
+        assert (
+            draws.costs().tolist()
+            == np.abs(totals[1:] - totals[0])[draws.one.problem.labels].tolist()
+        )
 
 
 @pytest.mark.parametrize("start_budget", [1, 100_000])
@@ -76,8 +79,14 @@ def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget
     options = EngineOptions(start_budget=start_budget)
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        parts = {"penalty": Penalty(None, rng.integers(0, 2, size=(5, 13)).astype(np.int8), 2**17)} if penalised else {}
-        engine = form_engine(seed, n_labels=13, n_folds=1 + 2 * seed, own=own, options=options, **parts)
+        parts = (
+            {"penalty": Penalty(None, rng.integers(0, 2, size=(5, 13)).astype(np.int8), 2**17)}
+            if penalised
+            else {}
+        )
+        engine = form_engine(
+            seed, n_labels=13, n_folds=1 + 2 * seed, own=own, options=options, **parts
+        )
         for level in (0.05, 0.2):
             smallest = int(level * int(engine.denominators[0])) + 1
             truth = listed_size(engine, smallest)
@@ -102,7 +111,9 @@ def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
         numerators = engine.numerators_of(everything, np.full(len(everything), i))
         smallest = max(int(np.median(numerators)), 1)
         draws = region_draws(engine, i, smallest)
-        flips = (everything ^ unpack(draws.one.problem.mode[None], engine.n_labels))[:, draws.one.problem.labels]
+        flips = (everything ^ unpack(draws.one.problem.mode[None], engine.n_labels))[
+            :, draws.one.problem.labels
+        ]
         members = draws.members(flips.astype(bool))
         assert members.tolist() == (numerators >= smallest).tolist()
         n_inside, n_outside = n_inside + members.sum(), n_outside + (~members).sum()
@@ -154,7 +165,16 @@ def test_regions_too_large_to_count_are_estimated():
     for large, small in zip(*sizes, strict=True):
         assert large.approximate
         assert small.approximate
-        assert 5 < small.at_least <= small.low < small.high < large.low < large.high <= large.at_most <= 2**45
+        assert (
+            5
+            < small.at_least
+            <= small.low
+            < small.high
+            < large.low
+            < large.high
+            <= large.at_most
+            <= 2**45
+        )
         assert large.high < 2 * large.low
     rough = engine.region_sizes(10, bits=2.0)
     for one, other in zip(sizes[0], rough, strict=True):

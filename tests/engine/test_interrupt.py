@@ -28,7 +28,9 @@ search(200, 120)  # pairs of any sign bind 120 labels together: that would take 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise on Windows")
 def test_ctrl_c_ends_a_search_in_threads():
     words = [sys.executable, "-c", SCRIPT]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout.readline() == "compiled\n"
             time.sleep(2)

@@ -55,17 +55,26 @@ def test_draws_follow_the_counts_of_fitting_sets(positions, budget, seed):
 
 @given(
     st.lists(
-        st.tuples(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=4, max_size=4), BUDGETS), min_size=1
+        st.tuples(
+            st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=4, max_size=4), BUDGETS
+        ),
+        min_size=1,
     )
 )
 def test_holders_are_the_knapsacks_whose_budget_a_set_fits(knapsacks):
     parts = [parts_of(positions) for positions, _ in knapsacks]
     union = Union(
-        [Knapsack(start, cells, b) for (cells, start), (_, b) in zip(parts, knapsacks, strict=True)], *[0] * 3
+        [
+            Knapsack(start, cells, b)
+            for (cells, start), (_, b) in zip(parts, knapsacks, strict=True)
+        ],
+        *[0] * 3,
     )
     start, cells, budgets = map(np.array, zip(*union.knapsacks, strict=True))
     flips = knapsack_reference.all_flips(4)
-    assert union.holders(flips).tolist() == knapsack_reference.count_holders(flips, start, cells, budgets)
+    assert union.holders(flips).tolist() == knapsack_reference.count_holders(
+        flips, start, cells, budgets
+    )
 
 
 def test_knapsack_draws_uniformly_from_the_sets_that_fit():

@@ -38,11 +38,18 @@ def test_constraints_allow_what_their_definitions_do(seed):
             compile_constraints(constraints, n_labels)
         return
     rules = compile_constraints(constraints, n_labels)
-    assert encode(everyone[rules.allow(everyone)]).tolist() == encode(rules.labelsets()).tolist() == expected
+    assert (
+        encode(everyone[rules.allow(everyone)]).tolist()
+        == encode(rules.labelsets()).tolist()
+        == expected
+    )
     assert rules.n_allowed == len(expected)
     for one in constraints:
         obedient = allowed_codes([one], n_labels)
-        assert sorted({*range(2**n_labels)} - {*obedient}) == broken_by(one, everyone, rules_names(n_labels)).tolist()
+        assert (
+            sorted({*range(2**n_labels)} - {*obedient})
+            == broken_by(one, everyone, rules_names(n_labels)).tolist()
+        )
 
 
 def rules_names(n_labels):
@@ -71,7 +78,10 @@ def test_labels_are_named_or_numbered(by_name, by_number):
 @pytest.mark.parametrize(
     ("constraint", "words"),
     [
-        (Implies("cat", "animal"), "got 'cat'. The labels are 'animal', 'dog', 'spaniel', 'plant'."),
+        (
+            Implies("cat", "animal"),
+            "got 'cat'. The labels are 'animal', 'dog', 'spaniel', 'plant'.",
+        ),
         (Implies("dog", 4), "number them from 0 to 3, got 4"),
         (Implies("dog", -1), "got -1"),
         (Implies("dog", True), "got True"),
@@ -100,10 +110,19 @@ def test_what_makes_no_sense_is_refused(constraint, words):
 
 
 def test_contradictions_are_named():
-    constraints = [AtLeast(1, ["dog"]), Implies("dog", "animal"), AtMost(0, ["animal"]), AtMost(1, NAMES)]
-    with pytest.raises(ValueError, match=re.escape(f"{constraints[2]!r} contradicts those before it")):
+    constraints = [
+        AtLeast(1, ["dog"]),
+        Implies("dog", "animal"),
+        AtMost(0, ["animal"]),
+        AtMost(1, NAMES),
+    ]
+    with pytest.raises(
+        ValueError, match=re.escape(f"{constraints[2]!r} contradicts those before it")
+    ):
         compile_constraints(constraints, NAMES)
-    with pytest.raises(ValueError, match=r"Allowed\(labelsets=\[\{'plant'\}\]\) contradicts those before it"):
+    with pytest.raises(
+        ValueError, match=r"Allowed\(labelsets=\[\{'plant'\}\]\) contradicts those before it"
+    ):
         compile_constraints([Allowed([{"dog"}]), Allowed([{"plant"}])], NAMES)
 
 

@@ -29,9 +29,13 @@ def test_flips_and_candidates_equal_sets_of_labels(labels, j, allow_empty):
     labelset = np.zeros((1, 130), dtype=np.int8)
     labelset[0, sorted(labels)] = 1
     words = pack(labelset)[0]
-    assert _labelset_kernels.is_candidate(words, allow_empty, NO_RULES) == (bool(labels) or allow_empty)
+    assert _labelset_kernels.is_candidate(words, allow_empty, NO_RULES) == (
+        bool(labels) or allow_empty
+    )
     even = frozenset(range(0, 130, 2))
-    rules = Rules.of([Inequality(even, frozenset(), 3), Inequality(frozenset([1]), frozenset([129]), 0)], 130)
+    rules = Rules.of(
+        [Inequality(even, frozenset(), 3), Inequality(frozenset([1]), frozenset([129]), 0)], 130
+    )
     allowed = len(labels & even) <= 3 and (1 not in labels or 129 in labels)
     assert _labelset_kernels.is_candidate(words, True, rules) == allowed
     flipped, off = words.copy(), words.copy()
@@ -43,14 +47,18 @@ def test_flips_and_candidates_equal_sets_of_labels(labels, j, allow_empty):
 
 def kernel_penalties(parts, labelset, order, begin):
     written = np.full(len(parts.per_distance), -7)
-    _labelset_kernels.penalise(pack(labelset[None])[0], order, begin, parts, written, pack(labelset[None])[0])
+    _labelset_kernels.penalise(
+        pack(labelset[None])[0], order, begin, parts, written, pack(labelset[None])[0]
+    )
     return written
 
 
 @settings(max_examples=60)
 @given(st.data(), st.integers(1, 6))
 def test_penalties_are_exact_once_decided_and_bounds_before(data, n_labels):
-    penalties = [data.draw(st.none() | penalties_of(n_labels)) for _ in range(data.draw(st.integers(1, 3)))]
+    penalties = [
+        data.draw(st.none() | penalties_of(n_labels)) for _ in range(data.draw(st.integers(1, 3)))
+    ]
     parts = Penalties.of(penalties, n_labels)
     order = np.array(data.draw(st.permutations(range(n_labels))))
     labelset = decode(np.array([data.draw(st.integers(0, 2**n_labels - 1))]), n_labels)[0]
@@ -70,14 +78,19 @@ def test_penalties_are_exact_once_decided_and_bounds_before(data, n_labels):
 def test_labelsets_that_differ_in_every_label_pay_for_them_all(n_labels):
     parts = Penalties.of([Penalty(None, np.zeros((1, n_labels), dtype=np.int8), 5)], n_labels)
     everything = np.ones(n_labels, dtype=np.int8)
-    assert kernel_penalties(parts, everything, np.arange(n_labels), n_labels).tolist() == [5 * n_labels]
+    assert kernel_penalties(parts, everything, np.arange(n_labels), n_labels).tolist() == [
+        5 * n_labels
+    ]
 
 
 @pytest.mark.parametrize("n_labels", [63, 64, 65, 128, 130])
 def test_penalties_work_across_words(n_labels):
     rng = np.random.default_rng(n_labels)
     anchors = rng.integers(0, 2, size=(3, n_labels)).astype(np.int8)
-    penalties = [Penalty(rng.integers(0, 99, size=n_labels + 1), anchors, 1000), Penalty(np.arange(n_labels + 1))]
+    penalties = [
+        Penalty(rng.integers(0, 99, size=n_labels + 1), anchors, 1000),
+        Penalty(np.arange(n_labels + 1)),
+    ]
     parts = Penalties.of(penalties, n_labels)
     order = rng.permutation(n_labels)
     for labelset in rng.integers(0, 2, size=(5, n_labels)).astype(np.int8):
@@ -103,7 +116,9 @@ ROWS = st.integers(1, 20).flatmap(
 def tuples_of(rank, words):
     """Return what _reference.ranked sorts by."""
     codes = [sum(int(word) << 64 * w for w, word in enumerate(row)) for row in words]
-    return [(-value, total, code) for (value, total), code in zip(rank.tolist(), codes, strict=True)]
+    return [
+        (-value, total, code) for (value, total), code in zip(rank.tolist(), codes, strict=True)
+    ]
 
 
 def keys_of(rank, words, *, by_total=True):

@@ -20,11 +20,19 @@ from labelsure.measures._labelset_bits import decode, pack
 from search_cases import BY_SEARCH, assert_best, assert_members, random_case
 
 NOTHING = np.zeros(2, dtype=np.int64)
-NO_LINK = ScoreTables(np.zeros(1, dtype=np.int32), NOTHING, NOTHING, np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2), NOTHING)
+NO_LINK = ScoreTables(
+    np.zeros(1, dtype=np.int32),
+    NOTHING,
+    NOTHING,
+    np.array([[0, 0, 0, 0, 0, 0, 0, -1]] * 2),
+    NOTHING,
+)
 
 
 @given(
-    st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=30),
+    st.lists(
+        st.tuples(st.integers(-2, 2), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=30
+    ),
     st.integers(1, 8),
     st.booleans(),
 )
@@ -37,7 +45,10 @@ def test_offers_leave_the_best(labelsets, n_best, by_total):
         words = np.array([code], dtype=np.uint64)
         _pair_kernels.record(value, total, words, goal, numbers, best)
     words, rank = read_keys(keys[found[: numbers[FOUND]]])
-    kept = [(-value, total, code) for (value, total), code in zip(rank.tolist(), words[:, 0].tolist(), strict=True)]
+    kept = [
+        (-value, total, code)
+        for (value, total), code in zip(rank.tolist(), words[:, 0].tolist(), strict=True)
+    ]
     expected = sorted((-value, total, code) for value, total, code in labelsets)[:n_best]
     if by_total:
         assert sorted(kept) == expected
@@ -57,9 +68,13 @@ def test_offers_leave_the_best(labelsets, n_best, by_total):
     st.booleans(),
     st.booleans(),
 )
-def test_hopeless_is_what_cannot_come_before_the_worst_found(value, limit_value, scores, more, full, ranked, by_total):
+def test_hopeless_is_what_cannot_come_before_the_worst_found(
+    value, limit_value, scores, more, full, ranked, by_total
+):
     limit = np.array([limit_value, 1, int(full)])
-    hopeless = _pair_kernels.is_hopeless(value, scores, more, NOTHING, NO_LINK, Goal(ranked, by_total, limit))
+    hopeless = _pair_kernels.is_hopeless(
+        value, scores, more, NOTHING, NO_LINK, Goal(ranked, by_total, limit)
+    )
     total = int((scores + more).sum())
     assert total_of(scores, more, NOTHING, NO_LINK) == total
     if not ranked or not full:
@@ -82,12 +97,18 @@ def test_a_better_labelset_is_possible_if_the_lowest_code_is_lower(start, labels
 
     subsets = range(2 ** len(labels))
     changed = [
-        start ^ sum(1 << label for bit, label in enumerate(sorted(labels)) if subset >> bit & 1) for subset in subsets
+        start ^ sum(1 << label for bit, label in enumerate(sorted(labels)) if subset >> bit & 1)
+        for subset in subsets
     ]
     keys = np.zeros((2, 4), dtype=np.int64)
     write_key(3, 7, spread([other])[0], True, 1, keys)
     room = np.empty(2, dtype=np.uint64)
-    common = spread([start])[0], places[sorted(labels)].astype(np.int64), room, Ranked(np.array([1, 0]), keys)
+    common = (
+        spread([start])[0],
+        places[sorted(labels)].astype(np.int64),
+        room,
+        Ranked(np.array([1, 0]), keys),
+    )
     assert _pair_kernels.may_hold_better(3, 7, *common) == (min(changed) < other)
     assert _pair_kernels.may_hold_better(4, 8, *common)
     assert not _pair_kernels.may_hold_better(3, 8, *common)
@@ -107,8 +128,12 @@ def test_searches_with_pairs_equal_brute_force():
         for n_best in (1, 4, 70):
             assert_best(engine, everyone, n_best)
         assert_members(engine, 0, members, smallest, 2)
-        assert engine.label_numerators().tolist() == [highest_by_label(everyone[0], engine.n_labels)]
-        assert engine._search.count(np.arange(1), np.array([smallest]), 10**9) == [(len(members.codes), True)]
+        assert engine.label_numerators().tolist() == [
+            highest_by_label(everyone[0], engine.n_labels)
+        ]
+        assert engine._search.count(np.arange(1), np.array([smallest]), 10**9) == [
+            (len(members.codes), True)
+        ]
 
 
 @pytest.mark.parametrize(("chunk", "call"), [(1, 10**6), (2, 3), (4096, 1)])
@@ -117,7 +142,11 @@ def test_searches_with_pairs_go_on_where_they_were_interrupted(chunk, call, monk
     cases = pair_cases(15)
 
     def iterated(options):
-        parts = [part for case, smallest in cases for part, _ in case.search(options).iterate_members(0, smallest)]
+        parts = [
+            part
+            for case, smallest in cases
+            for part, _ in case.search(options).iterate_members(0, smallest)
+        ]
         return [code for part in parts for code in codes_of(part)]
 
     whole = iterated(EngineOptions())

@@ -11,12 +11,19 @@ from numba import njit
 from brute_force import codes_of, highest_by_label
 from labelsure.engine._fold_arrays import FoldArrays
 from labelsure.engine._labelset_kernels import insert
-from labelsure.engine._listed_kernels import bound_listed, count_listed, offer_listed, raise_by_listed
+from labelsure.engine._listed_kernels import (
+    bound_listed,
+    count_listed,
+    offer_listed,
+    raise_by_listed,
+)
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._walk_kernels import FOUND, Found
 from search_cases import BY_SEARCH, BY_TABLE, assert_best, seen_case
 
-LITTLE = EngineOptions(table_labels=0, first_budget=3)  # then a climb, and what it finds is sorted in
+LITTLE = EngineOptions(
+    table_labels=0, first_budget=3
+)  # then a climb, and what it finds is sorted in
 SEEDS = range(30 if os.environ.get("NUMBA_DISABLE_JIT") else 150)
 
 
@@ -26,7 +33,9 @@ def test_best_labelsets_and_labels_equal_brute_force(options):
         case = seen_case(seed)
         engine, everyone = case.engine(options=options), case.ranked()
         assert_best(engine, everyone, 1 + seed % 6)
-        expected = [[list(own) for own in highest_by_label(ranked, engine.n_labels)] for ranked in everyone]
+        expected = [
+            [list(own) for own in highest_by_label(ranked, engine.n_labels)] for ranked in everyone
+        ]
         assert engine.label_numerators().tolist() == expected, seed
 
 
@@ -43,7 +52,12 @@ class Listed:
         self.numerators = case.weighing.of_scores(search.arrays.calibrations, self.scores, objects)
         self.general = search.arrays.general_numerators(labelsets, case.weighing, objects)
         self.keys = list(
-            zip((-self.numerators).tolist(), self.scores.sum(axis=0).tolist(), codes_of(labelsets), strict=True)
+            zip(
+                (-self.numerators).tolist(),
+                self.scores.sum(axis=0).tolist(),
+                codes_of(labelsets),
+                strict=True,
+            )
         )
 
 
@@ -103,7 +117,11 @@ def test_numerators_of_labels_are_raised_to_the_highest_listed_ones(seed, other_
 def test_listed_members_are_counted_with_and_without_discounts():
     n_members = 0
     for seed, one in listed_of(SEEDS):
-        for smallest in {int(one.numerators.min()), int(np.median(one.numerators)), int(one.numerators.max()) + 1}:
+        for smallest in {
+            int(one.numerators.min()),
+            int(np.median(one.numerators)),
+            int(one.numerators.max()) + 1,
+        }:
             counts = np.full((1, 2), -1)
             count_listed(*one.asked, np.array([smallest]), counts)
             expected = [int((values >= smallest).sum()) for values in (one.numerators, one.general)]

@@ -28,7 +28,10 @@ def test_integer_square_root_is_exact(square):
     assert _lookup_kernels.integer_square_root(square) == math.isqrt(max(square, 0))
 
 
-@given(st.integers(0, LARGEST_ROOT) | st.integers(LARGEST_ROOT - 1000, LARGEST_ROOT), st.integers(-2, 2))
+@given(
+    st.integers(0, LARGEST_ROOT) | st.integers(LARGEST_ROOT - 1000, LARGEST_ROOT),
+    st.integers(-2, 2),
+)
 @example(LARGEST_ROOT, 0)
 @example(94906266, -1)  # the first squares that floats cannot tell apart
 def test_integer_square_root_is_exact_near_squares(root, beside):
@@ -41,7 +44,11 @@ def test_integer_square_root_is_exact_near_squares(root, beside):
 def test_final_scores_of_what_is_out_of_reach_are_the_highest(link, beside):
     """They would overflow, and the search for a root of that may never end."""
     highest = _lookup_kernels.final_score(2**50 - 1, 7, link)
-    assert _lookup_kernels.final_score(FAR + beside, 7, link) == highest == math.isqrt((2**50 - 1) << link) + 7
+    assert (
+        _lookup_kernels.final_score(FAR + beside, 7, link)
+        == highest
+        == math.isqrt((2**50 - 1) << link) + 7
+    )
 
 
 @given(st.integers(-(2**50), 2**50 - 1), st.integers(0, 2**40), st.integers(-1, 12))
@@ -53,7 +60,10 @@ def test_final_score_is_link_plus_penalty(additive, penalty, link):
 @given(st.data())
 def test_count_from_every_possible_start_equals_calibration(data):
     elements = data.draw(COSTS)
-    parts = [np.sort(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements))) for _ in range(3)]
+    parts = [
+        np.sort(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements)))
+        for _ in range(3)
+    ]
     tables = ScoreTables.of(parts, [-1, -1, -1])
     for k, calibration in enumerate(parts):
         score = data.draw(elements | st.sampled_from(calibration.tolist()))
@@ -67,7 +77,10 @@ def test_count_from_every_possible_start_equals_calibration(data):
 
 def scores_worth_asking(data, folds):
     """Return one score per fold: on a calibration score, beside one, or far from all."""
-    near = [data.draw(st.sampled_from(fold.calibration.tolist())) + data.draw(st.integers(-1, 1)) for fold in folds]
+    near = [
+        data.draw(st.sampled_from(fold.calibration.tolist())) + data.draw(st.integers(-1, 1))
+        for fold in folds
+    ]
     far = [data.draw(st.integers(-(2**51), 2**51)) for _ in folds]
     return np.array([data.draw(st.sampled_from(pair)) for pair in zip(near, far, strict=True)])
 
@@ -77,7 +90,9 @@ def test_counts_equal_calibrations(data, folds):
     """Also for scores below every bound of the energy, which bounds of searches reach."""
     tables = FoldArrays(folds).tables
     scores = scores_worth_asking(data, folds)
-    expected = [int(count_at_least(fold.calibration, scores[[k]])[0]) for k, fold in enumerate(folds)]
+    expected = [
+        int(count_at_least(fold.calibration, scores[[k]])[0]) for k, fold in enumerate(folds)
+    ]
     more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
     assert _lookup_kernels.count_additive(scores - more, more, tables) == sum(expected)
 
@@ -91,9 +106,13 @@ def test_weigh_equals_reference(data, folds):
     labelset = decode(np.array([data.draw(st.integers(0, 2**n_labels - 1))]), n_labels)
     additive, penalty = additive_and_penalty(general, labelset)
     more = data.draw(arrays(np.int64, len(folds), elements=st.integers(-9, 9)))
-    draw = data.draw(st.sampled_from([None, 1, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(1, DRAW_UNIT))
+    draw = data.draw(
+        st.sampled_from([None, 1, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(1, DRAW_UNIT)
+    )
     weights = (1, 0) if draw is None else (draw, DRAW_UNIT - draw)
-    expected = labelset_reference.numerator(general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1])
+    expected = labelset_reference.numerator(
+        general, 0, labelset[0].tolist(), at_least=weights[0], above=weights[1]
+    )
     weighing = plain_weighing(*weights)
     assert _lookup_kernels.weigh(additive - more, more, penalty, weighing, tables) == expected
 
@@ -103,7 +122,9 @@ def additive_and_penalty(folds, labelset):
     additive, penalty = [], []
     for fold in folds:
         energy = fold.energy
-        own = labelset_reference.score(type(fold)(fold.calibration, plain_part(energy)), 0, labelset[0].tolist())
+        own = labelset_reference.score(
+            type(fold)(fold.calibration, plain_part(energy)), 0, labelset[0].tolist()
+        )
         additive.append(own)
         penalty.append(0 if energy.penalty is None else int(energy.penalty.costs(labelset)[0]))
     return np.array(additive), np.array(penalty)
@@ -149,7 +170,9 @@ def test_highest_score_is_the_last_with_the_numerator(data, folds, kind):
 
     values = sorted({int(value) for fold in folds for value in fold.calibration})
     scores = [value + beside for value in values for beside in (-1, 0, 1)]
-    wanted = data.draw(st.sampled_from([numerator(score) for score in scores])) + data.draw(st.integers(-1, 1))
+    wanted = data.draw(st.sampled_from([numerator(score) for score in scores])) + data.draw(
+        st.integers(-1, 1)
+    )
     found = _lookup_kernels.highest_score(wanted, nothing.copy(), nothing, weighing, tables)
     reaching = [score for score in scores if numerator(score) >= wanted]
     if numerator(values[-1] + 1) >= wanted:

@@ -58,7 +58,14 @@ def test_first_answers_equal_brute_force(kind, start):
 def test_every_answer_of_rows_in_numpy_equals_that_of_the_kernels(data, folds, allow_empty):
     arrays, n_objects = FoldArrays(folds), folds[0].energy.n_objects
     weighing, everyone = weighing_of(folds, data.draw(smoothing(n_objects))), np.arange(n_objects)
-    common = (n_objects, arrays.n_labels, 0 if allow_empty else 1, arrays.total_scores, arrays, weighing)
+    common = (
+        n_objects,
+        arrays.n_labels,
+        0 if allow_empty else 1,
+        arrays.total_scores,
+        arrays,
+        weighing,
+    )
     in_numpy, compiled = NumpyTable(*common), NumbaTable(*common)
     rows = in_numpy.numerators(everyone)
     smallest, n_best = rows[:, -1] + data.draw(st.integers(0, 1)), data.draw(st.integers(1, 9))
@@ -83,20 +90,32 @@ def test_best_codes_are_the_first_of_all_sorted(n_labels, data, allow_empty, n_b
     """By highest numerator, then by lowest total score, then by lowest code."""
     n_codes = 2**n_labels
     rows, totals = (
-        np.array(data.draw(st.lists(NUMBERS, min_size=2 * n_codes, max_size=2 * n_codes))).reshape(2, n_codes)
+        np.array(data.draw(st.lists(NUMBERS, min_size=2 * n_codes, max_size=2 * n_codes))).reshape(
+            2, n_codes
+        )
         for _ in range(2)
     )
     first = int(not allow_empty)
-    table = RowTable(2, n_labels, first, lambda Y, objects: totals[objects, codes_of(Y)], lambda objects: rows[objects])
+    table = RowTable(
+        2,
+        n_labels,
+        first,
+        lambda Y, objects: totals[objects, codes_of(Y)],
+        lambda objects: rows[objects],
+    )
     codes, numerators = table.best(np.arange(2), n_best)
     for i in range(2):
-        expected = sorted(range(first, n_codes), key=lambda code: (-rows[i, code], totals[i, code], code))[:n_best]
+        expected = sorted(
+            range(first, n_codes), key=lambda code: (-rows[i, code], totals[i, code], code)
+        )[:n_best]
         assert codes[i].tolist() == expected
         assert numerators[i].tolist() == rows[i, expected].tolist()
 
 
 def engine_of(n_labels, n_objects):
-    energy = Energy(np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64))
+    energy = Energy(
+        np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64)
+    )
     return FoldEngine([Fold(np.array([1, 2]), energy)], allow_empty=True)
 
 
@@ -134,5 +153,7 @@ print("numba" in sys.modules)
 
 
 def test_small_questions_do_not_import_numba():
-    done = subprocess.run([sys.executable, "-c", FIRST_QUESTIONS], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_QUESTIONS], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["False"]

@@ -18,7 +18,11 @@ def test_smallest_numerator_is_the_first_above_the_level(denominators, level):
     smallest = smallest_numerators(level, denominators)
     assert smallest.shape == denominators.shape
     for numerator, denominator in zip(smallest.flat, denominators.flat, strict=True):
-        assert Fraction(int(numerator), int(denominator)) > level >= Fraction(int(numerator) - 1, int(denominator))
+        assert (
+            Fraction(int(numerator), int(denominator))
+            > level
+            >= Fraction(int(numerator) - 1, int(denominator))
+        )
 
 
 @given(
@@ -33,4 +37,6 @@ def test_equal_scores_count_by_the_object_s_draw(examples, scores, draws):
     for (i, j), score in np.ndenumerate(scores):
         above, equal = int(np.sum(examples > score)), int(np.sum(examples == score))
         assert plain[i, j] == above + equal
-        assert Fraction(int(smoothed[i, j]), DRAW_UNIT) == above + equal * Fraction(int(draws[i]), DRAW_UNIT)
+        assert Fraction(int(smoothed[i, j]), DRAW_UNIT) == above + equal * Fraction(
+            int(draws[i]), DRAW_UNIT
+        )

@@ -72,7 +72,14 @@ def test_work_follows_the_members_and_not_the_labels(kind):
     parts = {"penalty": Penalty(np.arange(41) * 2**14)} if kind == "penalty" else {}
     for n_folds in (1, 5):
         engine = form_engine(
-            0, n_labels=40, n_folds=n_folds, n_objects=4, n_calibration=500, strength=0.3, shape=(0.1, 0.9), **parts
+            0,
+            n_labels=40,
+            n_folds=n_folds,
+            n_objects=4,
+            n_calibration=500,
+            strength=0.3,
+            shape=(0.1, 0.9),
+            **parts,
         )
         smallest = engine.top(300).numerators[:, -1]
         n_found = work = 0
@@ -98,7 +105,10 @@ def test_lists_grow_where_searches_go_deep(monkeypatch):
 
     monkeypatch.setattr(_pair_search, "search_pairs", counted)
     pairwise = np.ones((12, 12), dtype=np.int64)
-    fold = Fold(np.sort(np.array([10**6])), Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise))
+    fold = Fold(
+        np.sort(np.array([10**6])),
+        Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise),
+    )
     engine = FoldEngine([fold], allow_empty=True)
     labelsets, _ = engine.region_members(0, 2, None)
     assert sorted(codes_of(labelsets)) == list(range(2**12))
@@ -139,7 +149,10 @@ def test_a_budget_ends_a_search_with_the_best_met_so_far():
         words, rank, missed, _ = best_pair_members(one.problem, one.lookup, 2, budget=budget)
         assert (missed is None) == (budget > 1)
         labelsets = unpack(words, 12)
-        assert rank[:, NUMERATOR].tolist() == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()
+        assert (
+            rank[:, NUMERATOR].tolist()
+            == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()
+        )
         found[budget] = len(words)
     assert found == {1: 1, 10**9: 2}
     assert np.array_equal(labelsets, engine.table.top(2).labelsets[0])
@@ -149,8 +162,14 @@ def test_a_budget_ends_a_search_with_the_best_met_so_far():
 def test_lists_without_candidates_or_with_high_penalties_are_not_searched(kind):
     """Of 2^10 labelsets that are members but for the one rule, or the penalty, those of one label are."""
     parts = {"penalty": Penalty(np.where(np.arange(11) < 2, 0, 10**6))} if kind == "penalty" else {}
-    energy = Energy(np.array([0]), np.ones((1, 10), dtype=np.int64), np.ones((10, 10), dtype=np.int64), **parts)
-    rules = LabelsetRules(10, (Inequality(frozenset(range(10)), frozenset(), 1),)) if kind == "rule" else None
+    energy = Energy(
+        np.array([0]), np.ones((1, 10), dtype=np.int64), np.ones((10, 10), dtype=np.int64), **parts
+    )
+    rules = (
+        LabelsetRules(10, (Inequality(frozenset(range(10)), frozenset(), 1),))
+        if kind == "rule"
+        else None
+    )
     engine = FoldEngine([Fold(np.array([1000]), energy)], allow_empty=True, constraints=rules)
     one = engine._search.pose(0)
     search = PairSearch(one.problem, one.lookup, 0)
@@ -172,7 +191,8 @@ def test_comparing_with_anchors_counts_as_work():
         spent.append(search.work)
         n_found.append(int(search.stack.numbers[FOUND]))
         sizes.append(one.lookup.penalties.anchors.size // ANCHORS_PER_EVALUATION)
-        # a list is not left unfinished: one penalty and five questions for each of its labels, at most
+        # a list is not left unfinished: one penalty and five questions for each of its labels, at
+        # most
         overrun = 13 * (sizes[-1] + 5) + 12 * 2
         for budget in (1, 100, 1000):
             search = PairSearch(one.problem, one.lookup, 0)

@@ -32,7 +32,9 @@ def test_pairs_are_those_of_the_energies(folds, data):
     assert stacked.shape[:2] == (len(objects) if pairs.own else 1, len(folds))
     assert np.array_equal(pairs.of(objects, slice(0, 1)), stacked[:, :1])
     for k, fold in enumerate(folds):
-        costs = np.zeros((n_labels, n_labels)) if fold.energy.pairwise is None else fold.energy.pairwise
+        costs = (
+            np.zeros((n_labels, n_labels)) if fold.energy.pairwise is None else fold.energy.pairwise
+        )
         for row, i in enumerate(objects):
             own = np.triu(costs if costs.ndim == 2 else costs[i], 1)
             assert np.array_equal(stacked[row if pairs.own else 0, k], own + own.T)
@@ -83,7 +85,8 @@ def least_values(pairs, diagonal):
     form = pairs / 2 + np.diag(diagonal)
     others = [np.delete(np.arange(len(form)), i) for i in range(len(form))]
     schur = [
-        form[i, i] - form[i, rest] @ np.linalg.pinv(form[np.ix_(rest, rest)], hermitian=True) @ form[rest, i]
+        form[i, i]
+        - form[i, rest] @ np.linalg.pinv(form[np.ix_(rest, rest)], hermitian=True) @ form[rest, i]
         for i, rest in enumerate(others)
     ]
     return np.linalg.eigvalsh(form)[0], np.array(schur)

@@ -57,5 +57,7 @@ def test_sums_of_sizes_hold_together():
 
 
 def test_a_size_that_may_be_zero_is_shown_as_an_interval():
-    size = RegionSize(2**20, 0, 2**21, coverage_level=0.99, at_least=4, at_most=2**22, approximate=True)
+    size = RegionSize(
+        2**20, 0, 2**21, coverage_level=0.99, at_least=4, at_most=2**22, approximate=True
+    )
     assert str(size) == "between 2^2.0 and 2^21.0"

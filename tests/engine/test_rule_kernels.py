@@ -16,7 +16,9 @@ def test_settling_a_label_keeps_all_that_obeys_the_rules(problem, data):
     n_labels, given_ones = problem
     label = np.array(data.draw(st.permutations(range(n_labels))))
     t = data.draw(st.integers(0, n_labels - 1))
-    mode = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n_labels, max_size=n_labels)), dtype=np.int8)
+    mode = np.array(
+        data.draw(st.lists(st.integers(0, 1), min_size=n_labels, max_size=n_labels)), dtype=np.int8
+    )
     decided = mode.copy()
     for position in range(t + 1):
         decided[label[position]] ^= data.draw(st.integers(0, 1))
@@ -25,7 +27,9 @@ def test_settling_a_label_keeps_all_that_obeys_the_rules(problem, data):
     words, scores = pack(decided[None])[0], np.zeros(2, dtype=np.int64)
     course = Course(pack(mode[None])[0], cost, np.empty(n_labels, dtype=np.int64))
     first = label[: t + 1]
-    below = [one for one in solutions(n_labels, given_ones) if all(one[j] == decided[j] for j in first)]
+    below = [
+        one for one in solutions(n_labels, given_ones) if all(one[j] == decided[j] for j in first)
+    ]
     if below:
         assert obeys(words, course.mode, t + 1, rules)
     outcome = settle(label[t], t + 1, words, scores, course, rules)

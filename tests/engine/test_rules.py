@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 
 from labelsure.engine import _rules
-from labelsure.engine._rules import Inequality, LabelsetRules, Rules, TooEntangledError, count_solutions
+from labelsure.engine._rules import (
+    Inequality,
+    LabelsetRules,
+    Rules,
+    TooEntangledError,
+    count_solutions,
+)
 from labelsure.measures._labelset_bits import decode, pack
 from rule_strategies import problems, solutions
 
@@ -42,13 +48,18 @@ def test_trees_and_groups_of_many_labels_are_counted():
     chain = [Inequality(frozenset([j + 1]), frozenset([j]), 0) for j in range(120)]
     assert count_solutions(chain, 121) == 122
     group, nothing = frozenset(range(500)), frozenset()
-    assert count_solutions([Inequality(group, nothing, 1), Inequality(nothing, group, -1)], 501) == 1000
+    assert (
+        count_solutions([Inequality(group, nothing, 1), Inequality(nothing, group, -1)], 501)
+        == 1000
+    )
     assert count_solutions([], 300) == 2**300
 
 
 def test_entangled_constraints_are_given_up(monkeypatch):
     rng = np.random.default_rng(0)
-    groups = [Inequality(frozenset(rng.permutation(60)[:9].tolist()), frozenset(), 4) for _ in range(60)]
+    groups = [
+        Inequality(frozenset(rng.permutation(60)[:9].tolist()), frozenset(), 4) for _ in range(60)
+    ]
     monkeypatch.setattr(_rules, "MAX_CASES", 100)
     with pytest.raises(TooEntangledError, match="not counted in 100 cases"):
         count_solutions(groups, 60)

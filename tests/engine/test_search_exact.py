@@ -1,9 +1,9 @@
 """Searches and tables answer every question exactly as brute force over all labelsets does.
 
-Best, top k, region members in order and up to a limit, sizes, iteration, p-values of labels, inner and outer labels;
-for ties, zeros, equal folds, 1 to 15 folds of unequal size, pairs of any sign, links, penalties, overrides, smoothing,
-discounts, with and without the empty labelset, at levels on and between p-values: 1 000 cases, and 10 000 in ``make
-validity``.
+Best, top k, region members in order and up to a limit, sizes, iteration, p-values of labels, inner
+and outer labels; for ties, zeros, equal folds, 1 to 15 folds of unequal size, pairs of any sign,
+links, penalties, overrides, smoothing, discounts, with and without the empty labelset, at levels on
+and between p-values: 1 000 cases, and 10 000 in ``make validity``.
 """
 
 import numpy as np
@@ -37,12 +37,18 @@ def test_answers_equal_brute_force(block):
 @pytest.mark.validity
 @pytest.mark.parametrize("block", range(N_VALIDITY_BLOCKS))
 def test_answers_equal_brute_force_in_many_cases(block):
-    for seed in range(10**6 + block, 10**6 + N_VALIDITY_BLOCKS * N_VALIDITY_CASES, N_VALIDITY_BLOCKS):
+    for seed in range(
+        10**6 + block, 10**6 + N_VALIDITY_BLOCKS * N_VALIDITY_CASES, N_VALIDITY_BLOCKS
+    ):
         assert_answers_equal_brute_force(case_of(seed), seed)
 
 
 @settings(max_examples=60)
-@given(st.data(), fold_lists(labels=(1, 4), folds=(1, 4), objects=(1, 2), kind=full_energies), st.booleans())
+@given(
+    st.data(),
+    fold_lists(labels=(1, 4), folds=(1, 4), objects=(1, 2), kind=full_energies),
+    st.booleans(),
+)
 def test_answers_equal_brute_force_for_whatever_hypothesis_finds(data, folds, allow_empty):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
     assert_answers_equal_brute_force(Case(folds, allow_empty, draws), data.draw(st.integers(0, 99)))
@@ -55,12 +61,16 @@ def test_brute_force_equals_reference(seed):
     case.rule = None  # rules have a test of their own
     n_labels = case.folds[0].energy.n_labels
     for i, ranked in enumerate(case.ranked()):
-        weights = (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
+        weights = (
+            (1, 0) if case.draws is None else (int(case.draws[i]), DRAW_UNIT - int(case.draws[i]))
+        )
         expected = labelset_reference.ranked(
             case.folds, i, allow_empty=case.allow_empty, at_least=weights[0], above=weights[1]
         )
         assert list(zip(*(part.tolist() for part in ranked), strict=True)) == expected
-        assert highest_by_label(ranked, n_labels) == labelset_reference.label_numerators(expected, n_labels)
+        assert highest_by_label(ranked, n_labels) == labelset_reference.label_numerators(
+            expected, n_labels
+        )
 
 
 def pair_problems(case):
@@ -80,7 +90,9 @@ def test_cases_cover_what_they_are_meant_to():
     pairs = [energy.pairwise for energy in energies if energy.pairwise is not None]
     assert any((costs < 0).any() for costs in pairs)
     assert 0.1 < sum(costs.ndim == 3 for costs in pairs) / len(pairs) < 0.6
-    relaxed = [any(not problem.costs.charged.all() for problem in pair_problems(case)) for case in cases]
+    relaxed = [
+        any(not problem.costs.charged.all() for problem in pair_problems(case)) for case in cases
+    ]
     assert sum(relaxed) > 15  # searches with the bound for dense pairs
     n_alike = sum(len({id(fold.energy) for fold in case.folds}) < len(case.folds) for case in cases)
     assert n_alike > 10
@@ -114,7 +126,9 @@ def test_search_handles_the_largest_scores():
         for k, fold in enumerate(case.folds):
             unary = rng.choice([-(2**48), 2**48, 2**48 - 1], size=(1, 3))
             large = Energy(np.array([2**47]), unary, link=fold.energy.link)
-            scores = large.scores(rng.integers(0, 2, size=(5, 3)), objects=np.zeros(5, dtype=np.int64))
+            scores = large.scores(
+                rng.integers(0, 2, size=(5, 3)), objects=np.zeros(5, dtype=np.int64)
+            )
             case.folds[k] = Fold(np.sort(scores), large)
         assert_answers_equal_brute_force(case, seed)
 
@@ -126,7 +140,9 @@ def test_thousands_of_exceptions_are_answered_like_few():
     for n_exceptions in (2500, 0, 2500):
         codes = rng.choice(2**12, size=n_exceptions, replace=False)
         labelsets = labelsets_of(codes, 12).astype(np.int8)
-        overrides = Overrides(np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions))
+        overrides = Overrides(
+            np.array([0, n_exceptions]), labelsets, rng.integers(-50, 200, size=n_exceptions)
+        )
         energy = Energy(np.array([40]), rng.integers(-9, 20, size=(1, 12)), overrides=overrides)
         folds.append(Fold(np.sort(rng.integers(-20, 120, size=40)), energy))
     case = Case(folds, allow_empty=False, draws=None)

@@ -1,8 +1,8 @@
 """Searches over 2^63 to 2^1000 labelsets whose answers are known.
 
-A dozen labels are undecided; all others are certain: flipping one costs more than any calibration score. So the answers
-are those about the dozen, found by brute force, and the labels' places, across the borders of 64-bit words, must not
-matter.
+A dozen labels are undecided; all others are certain: flipping one costs more than any calibration
+score. So the answers are those about the dozen, found by brute force, and the labels' places,
+across the borders of 64-bit words, must not matter.
 """
 
 import numpy as np
@@ -31,7 +31,9 @@ class Embedding:
         self.places = np.sort(rng.choice(n_labels, size=n_small, replace=False))
         self.certain = np.delete(np.arange(n_labels), self.places)
         self.on = np.zeros(n_labels, dtype=np.int8)
-        if case.allow_empty:  # else nothing is on for sure, so that the empty labelset could be a member
+        if (
+            case.allow_empty
+        ):  # else nothing is on for sure, so that the empty labelset could be a member
             self.on[self.certain] = rng.integers(0, 2, size=len(self.certain))
 
     def labelsets(self, codes):
@@ -47,17 +49,26 @@ class Embedding:
         unary[:, self.places] = small.unary
         pairwise = penalty = overrides = discounts = None
         if small.pairwise is not None:
-            pairwise = np.zeros((*small.pairwise.shape[:-2], self.n_labels, self.n_labels), dtype=np.int64)
+            pairwise = np.zeros(
+                (*small.pairwise.shape[:-2], self.n_labels, self.n_labels), dtype=np.int64
+            )
             pairwise[..., self.places[:, None], self.places] = np.triu(small.pairwise, 1)
         if small.penalty is not None:
             penalty = self.penalty(small.penalty)
         if small.overrides is not None:
             codes = codes_of(small.overrides.labelsets)
-            overrides = Overrides(small.overrides.begin, self.labelsets(codes), small.overrides.scores)
+            overrides = Overrides(
+                small.overrides.begin, self.labelsets(codes), small.overrides.scores
+            )
         if small.discounts is not None:
-            discounts = Discounts(self.labelsets(codes_of(small.discounts.labelsets)), small.discounts.amounts)
+            discounts = Discounts(
+                self.labelsets(codes_of(small.discounts.labelsets)), small.discounts.amounts
+            )
         constant = small.constant + CERTAIN * int(self.on.sum())
-        return Fold(fold.calibration, Energy(constant, unary, pairwise, small.link, penalty, overrides, discounts))
+        return Fold(
+            fold.calibration,
+            Energy(constant, unary, pairwise, small.link, penalty, overrides, discounts),
+        )
 
     def penalty(self, small):
         by_cardinality = anchors = None
@@ -79,7 +90,9 @@ def test_answers_are_those_about_the_undecided_labels(n_labels):
     n_members = 0
     for seed in range(12 if n_labels < 500 else 3):
         rng = np.random.default_rng([seed, n_labels])
-        case = random_case(seed, labels=(8, 10), folds=(1, 6), objects=(1, 2), spreads=(0, 1, 3, 9, 1000))
+        case = random_case(
+            seed, labels=(8, 10), folds=(1, 6), objects=(1, 2), spreads=(0, 1, 3, 9, 1000)
+        )
         embedding = Embedding(case, n_labels, rng)
         engine = embedding.engine()
         everyone = case.ranked()
@@ -134,7 +147,11 @@ def test_a_region_of_everything_depends_on_the_draw_of_each_object():
     """Of two objects in one block, one draw is above the level and one below."""
     energy = Energy(np.zeros(3, dtype=np.int64), np.full((3, 40), 9))
     draws = np.array([DRAW_UNIT, DRAW_UNIT // 2, DRAW_UNIT // 2 + 1])
-    engine = FoldEngine([Fold(np.sort(np.arange(9)), energy)], allow_empty=True, weighing=Weighing.smoothed(9, draws))
+    engine = FoldEngine(
+        [Fold(np.sort(np.arange(9)), energy)],
+        allow_empty=True,
+        weighing=Weighing.smoothed(9, draws),
+    )
     smallest = DRAW_UNIT // 2 + 1
     assert values_of(engine.region_sizes(smallest)) == [2**40, 1, 2**40]
 

@@ -32,20 +32,27 @@ def simple_folds(n_objects=3, n_labels=4, seed=0):
     rng = np.random.default_rng(seed)
     folds = []
     for size in (5, 8):
-        energy = Energy(rng.integers(0, 9, size=n_objects), rng.integers(-5, 5, size=(n_objects, n_labels)))
+        energy = Energy(
+            rng.integers(0, 9, size=n_objects), rng.integers(-5, 5, size=(n_objects, n_labels))
+        )
         folds.append(Fold(np.sort(rng.integers(-9, 20, size=size)), energy))
     return folds
 
 
 def test_the_three_modes_differ_in_the_empty_labelset_alone():
     folds = simple_folds()
-    ordinary, strangest, excluded = (make_engine(folds, empty=empty) for empty in ("ordinary", "strangest", "excluded"))
+    ordinary, strangest, excluded = (
+        make_engine(folds, empty=empty) for empty in ("ordinary", "strangest", "excluded")
+    )
     table = ordinary.p_value_table()
     assert np.array_equal(strangest.p_value_table()[:, 1:], table[:, 1:])
     assert np.array_equal(excluded.p_value_table(), table[:, 1:])
     assert strangest.p_value_table()[:, 0].tolist() == [1 / 14] * 3
     nothing = np.zeros((3, 4), dtype=np.int8)
-    assert [engine.numerators_of(nothing).tolist() for engine in (strangest, excluded)] == [[1] * 3, [0] * 3]
+    assert [engine.numerators_of(nothing).tolist() for engine in (strangest, excluded)] == [
+        [1] * 3,
+        [0] * 3,
+    ]
     assert [engine.n_candidates for engine in (ordinary, strangest, excluded)] == [16, 16, 15]
     masses = strangest.label_masses()
     p_values = strangest.p_value_table()
@@ -86,12 +93,19 @@ def test_levels_decide_about_it_too():
         assert smallest.tolist() == [1] * 3
         assert isinstance(at_level, StrangestEmpty)
         ranked = [
-            rank_all(engine.engine.folds, i, allow_empty=True, rule=weights_at(level), strangest=True) for i in range(3)
+            rank_all(
+                engine.engine.folds, i, allow_empty=True, rule=weights_at(level), strangest=True
+            )
+            for i in range(3)
         ]
         sizes = [len(one.members(1).codes) for one in ranked]
         assert values_of(at_level.region_sizes(smallest)) == sizes
-        assert (at_level.numerators_of(np.zeros((3, 4), dtype=np.int8)) >= 1).tolist() == [member] * 3
-    everything = make_engine(simple_folds(), empty="strangest", weighing_at=lambda _: weights_at(Fraction(-1, 2)))
+        assert (at_level.numerators_of(np.zeros((3, 4), dtype=np.int8)) >= 1).tolist() == [
+            member
+        ] * 3
+    everything = make_engine(
+        simple_folds(), empty="strangest", weighing_at=lambda _: weights_at(Fraction(-1, 2))
+    )
     at_level, smallest = everything.at_level(Fraction(1, 2))
     assert values_of(at_level.region_sizes(smallest)) == [16] * 3
 
@@ -100,7 +114,8 @@ def test_groups_and_stored_counts_know_it_too():
     folds = simple_folds()
     whole = make_engine(folds, empty="strangest")
     parts = [
-        FoldEngine([fold.take(rows) for fold in folds], allow_empty=False) for rows in (np.array([1]), np.array([0, 2]))
+        FoldEngine([fold.take(rows) for fold in folds], allow_empty=False)
+        for rows in (np.array([1]), np.array([0, 2]))
     ]
     grouped = StrangestEmpty(GroupedEngine(parts, [np.array([1]), np.array([0, 2])]))
     counts = FoldEngine(folds, allow_empty=True).table.backend
@@ -110,7 +125,9 @@ def test_groups_and_stored_counts_know_it_too():
             counts.count(np.arange(3), strict=True)[0],
             np.array(
                 [
-                    whole.engine.total_scores((np.arange(16)[:, None] >> np.arange(4)) & 1, np.full(16, i))
+                    whole.engine.total_scores(
+                        (np.arange(16)[:, None] >> np.arange(4)) & 1, np.full(16, i)
+                    )
                     for i in range(3)
                 ]
             ),
@@ -123,7 +140,9 @@ def test_groups_and_stored_counts_know_it_too():
         assert np.array_equal(other.label_masses(), whole.label_masses())
         assert np.array_equal(other.top(16).labelsets, whole.top(16).labelsets)
         for smallest in (1, 2, 9):
-            assert values_of(other.region_sizes(smallest)) == values_of(whole.region_sizes(smallest))
+            assert values_of(other.region_sizes(smallest)) == values_of(
+                whole.region_sizes(smallest)
+            )
 
 
 def test_estimated_sizes_count_it():

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import labelset_reference
-from fold_strategies import COSTS, LARGEST_COST, calibrations, energies, fold_lists, full_energies, weighing_of
+from fold_strategies import (
+    COSTS,
+    LARGEST_COST,
+    calibrations,
+    energies,
+    fold_lists,
+    full_energies,
+    weighing_of,
+)
 from labelsure.engine import _table_kernels
 from labelsure.engine._backends import NumbaTable
 from labelsure.engine._fold_arrays import Fold, FoldArrays, ScoreTables
@@ -24,9 +32,12 @@ def table_of(folds, weighing):
 def count_rows(folds, *, strict=False):
     """Return what the table counts, over all folds and fold by fold added up."""
     everyone = np.arange(folds[0].energy.n_objects)
-    weights = np.zeros((len(folds), 1 + max(len(fold.calibration) for fold in folds)), dtype=np.int64)
+    weights = np.zeros(
+        (len(folds), 1 + max(len(fold.calibration) for fold in folds)), dtype=np.int64
+    )
     table, by_fold = (
-        table_of(folds, weighing) for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
+        table_of(folds, weighing)
+        for weighing in (weighing_of(folds), Weighing.ruled(weights, everyone, 1))
     )
     rows = table.count(everyone, strict=strict)
     assert rows.shape[0] == 1
@@ -52,7 +63,9 @@ def test_add_counts_equal_calibration(data):
     folds = [Fold(data.draw(calibrations(energy, max_size=30)), energy) for energy in drawn]
     tables = FoldArrays(folds).tables
     for k, fold in enumerate(folds):
-        base = int(fold.energy.constant[0]) + data.draw(st.integers(0, LARGEST_COST) | st.integers(0, 3))
+        base = int(fold.energy.constant[0]) + data.draw(
+            st.integers(0, LARGEST_COST) | st.integers(0, 3)
+        )
         low_sums = np.array(labelset_reference.subset_sums(0, fold.energy.unary[0].tolist()))
         row = np.arange(len(low_sums), dtype=np.int32)
         notes = _table_kernels.Notes(*np.empty((2, len(row)), dtype=np.uint32))
@@ -88,9 +101,15 @@ def test_count_rows_equal_reference_for_fifteen_folds_of_unequal_size(n_labels, 
     folds = []
     for size in range(1, 16):
         unary = rng.integers(-spread, spread, size=(1, n_labels), endpoint=True)
-        pairwise = rng.integers(-spread, spread, size=(n_labels, n_labels), endpoint=True) if size % 3 else None
+        pairwise = (
+            rng.integers(-spread, spread, size=(n_labels, n_labels), endpoint=True)
+            if size % 3
+            else None
+        )
         energy = Energy(rng.integers(0, spread, size=1), unary, pairwise)
-        scores = energy.take(np.zeros(size, dtype=np.int64)).scores(rng.integers(0, 2, size=(size, n_labels)))
+        scores = energy.take(np.zeros(size, dtype=np.int64)).scores(
+            rng.integers(0, 2, size=(size, n_labels))
+        )
         folds.append(Fold(np.sort(scores), energy))
     rows = count_rows(folds)
     assert rows.tolist() == labelset_reference.count_table(folds).tolist()

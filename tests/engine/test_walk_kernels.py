@@ -1,7 +1,7 @@
 """The search of additive scores equals brute force: for the best, lists and counts, whatever its budget and its room.
 
-Ties, zeros, extremes, equal costs, links, penalties, weights, draws, forced positions and rules; regions of so many
-labels that flips are counted by groups of eight; and a thousand labels that tie.
+Ties, zeros, extremes, equal costs, links, penalties, weights, draws, forced positions and rules;
+regions of so many labels that flips are counted by groups of eight; and a thousand labels that tie.
 """
 
 import os
@@ -19,9 +19,27 @@ from fold_strategies import COSTS, fold_lists, plain_weighing, smoothing
 from labelsure.engine._block import pose_block
 from labelsure.engine._fold_arrays import FAR, Fold, FoldArrays
 from labelsure.engine._fold_engine import FoldEngine
-from labelsure.engine._walk_kernels import FEW, FOUND, UPPER, WORK, Asked, Found, Room, count_last, walk
+from labelsure.engine._walk_kernels import (
+    FEW,
+    FOUND,
+    UPPER,
+    WORK,
+    Asked,
+    Found,
+    Room,
+    count_last,
+    walk,
+)
 from labelsure.measures._energy import Energy, SquareRoot
-from search_cases import BY_SEARCH, Case, disagreeing_folds, random_calibration, random_case, random_rule, values_of
+from search_cases import (
+    BY_SEARCH,
+    Case,
+    disagreeing_folds,
+    random_calibration,
+    random_case,
+    random_rule,
+    values_of,
+)
 
 COMPILED = not os.environ.get("NUMBA_DISABLE_JIT")
 SEEDS = range(120 if COMPILED else 30)
@@ -30,7 +48,10 @@ ENOUGH = 10**9
 
 def walk_case(seed, *, rules=False, labels=(1, 6)):
     """Return a case of one object with nothing that a walk does not know: no pairs, nothing listed."""
-    case, rng = random_case(seed, labels=labels, folds=(1, 4), objects=(1, 1)), np.random.default_rng([seed, 7])
+    case, rng = (
+        random_case(seed, labels=labels, folds=(1, 4), objects=(1, 1)),
+        np.random.default_rng([seed, 7]),
+    )
     folds = []
     for fold in case.folds:
         energy = replace(fold.energy, pairwise=None, overrides=None, discounts=None)
@@ -57,12 +78,22 @@ class Search:
         self.block = pose_block(self.arrays, np.arange(1), counted=counted)
         self.room, self.found = Room.of(self.block), Found.of(1, n_room, 1)
 
-    def go_on(self, *, forced=-1, flipped=0, smallest=-FAR, ranked=True, by_total=True, budget=ENOUGH):
+    def go_on(
+        self, *, forced=-1, flipped=0, smallest=-FAR, ranked=True, by_total=True, budget=ENOUGH
+    ):
         """Search, or go on with a list; return what is found now."""
         case, arrays = self.case, self.arrays
-        rules, penalties = getattr(case, "rules", None), arrays.penalties if arrays.penalties.present else None
+        rules, penalties = (
+            getattr(case, "rules", None),
+            arrays.penalties if arrays.penalties.present else None,
+        )
         asked = Asked(
-            np.array([[0, forced, flipped, smallest]]), ranked, by_total, not arrays.has_link, case.allow_empty, budget
+            np.array([[0, forced, flipped, smallest]]),
+            ranked,
+            by_total,
+            not arrays.has_link,
+            case.allow_empty,
+            budget,
         )
         placed = None if rules is None else rules.rules.placed(self.block.label[0])
         weighings = case.weighing.of_objects(np.arange(1))
@@ -181,8 +212,14 @@ def test_unfinished_searches_bound_what_they_miss_at_every_budget(kind):
                 assert pairs == expected[:2]
                 break
             n_open += 1
-            missed = max((numerator for code, numerator in expected if (code, numerator) not in pairs), default=-FAR)
-            assert max([upper, *(numerator for _, numerator in pairs[1:])]) >= missed, (seed, budget)
+            missed = max(
+                (numerator for code, numerator in expected if (code, numerator) not in pairs),
+                default=-FAR,
+            )
+            assert max([upper, *(numerator for _, numerator in pairs[1:])]) >= missed, (
+                seed,
+                budget,
+            )
             assert search.found.highest[0] >= expected[0][1]
         assert search.found.finished[0]
     assert n_open > 100
@@ -195,7 +232,10 @@ def test_ties_go_to_the_lowest_total_and_code(link):
         rng = np.random.default_rng(seed)
         unary = rng.integers(-2, 3, size=(rng.integers(1, 4), rng.integers(2, 6)))
         root = None if link is None else SquareRoot(link)
-        folds = [Fold(np.array([10**6]), Energy(rng.integers(-3, 9, size=1), own[None], link=root)) for own in unary]
+        folds = [
+            Fold(np.array([10**6]), Energy(rng.integers(-3, 9, size=1), own[None], link=root))
+            for own in unary
+        ]
         case, n_best = Case(folds, allow_empty=bool(seed % 2), draws=None), 1 + seed % 5
         search = Search(case, n_room=n_best)
         search.go_on()
@@ -213,7 +253,11 @@ def additive_energies(draw, n_objects, n_labels):
 
 
 @settings(max_examples=60 if COMPILED else 20)
-@given(st.data(), fold_lists(labels=(1, 6), folds=(1, 4), objects=(1, 2), kind=additive_energies), st.booleans())
+@given(
+    st.data(),
+    fold_lists(labels=(1, 6), folds=(1, 4), objects=(1, 2), kind=additive_energies),
+    st.booleans(),
+)
 def test_walks_and_rows_of_all_codes_answer_the_same(data, folds, allow_empty):
     case = Case(folds, allow_empty, data.draw(smoothing(folds[0].energy.n_objects)))
     engine, n_best = case.engine(options=BY_SEARCH), data.draw(st.sampled_from([1, 2, 70]))
@@ -224,7 +268,9 @@ def test_walks_and_rows_of_all_codes_answer_the_same(data, folds, allow_empty):
     assert found.certain.all()
     assert by_walk.label_numerators().tolist() == by_rows.label_numerators().tolist()
     there = [row[row > 0] for row in expected.numerators]
-    smallest = np.array([data.draw(st.sampled_from([0, *row])) + data.draw(st.integers(0, 1)) for row in there])
+    smallest = np.array(
+        [data.draw(st.sampled_from([0, *row])) + data.draw(st.integers(0, 1)) for row in there]
+    )
     assert values_of(by_walk.region_sizes(smallest)) == values_of(by_rows.region_sizes(smallest))
     for i, least in enumerate(smallest.tolist()):
         members = [sorted(codes_of(np.concatenate([part for part, _ in one.iterate_members(i, least)])))
@@ -243,7 +289,11 @@ def wide_engines(draw):
     for _ in range(n_folds):
         unary = alike + rng.integers(-noise, noise + 1, size=n_labels)
         unary = np.where(rng.random(n_labels) < draw(st.sampled_from([0.0, 0.3])), -unary, unary)
-        folds.append(Fold(np.sort(100 + rng.integers(-60, 400, size=12)), Energy(np.array([100]), unary[None])))
+        folds.append(
+            Fold(
+                np.sort(100 + rng.integers(-60, 400, size=12)), Energy(np.array([100]), unary[None])
+            )
+        )
     rule = random_rule(rng, folds, 1) if draw(st.booleans()) else None
     return FoldEngine(folds, allow_empty=draw(st.booleans()), weighing=rule)
 
@@ -270,7 +320,9 @@ def test_last_flips_are_counted_if_no_two_lead_to_a_member(engine, threshold, da
     cost, smallest = bounds[1, first:n_labels], 1 + threshold % (12 * arrays.n_folds + 1)
     flips = labelsets_of(np.arange(1, 2 ** len(cost)), len(cost))
     reached = scores + flips @ cost
-    counts = [np.sum(fold.calibration >= reached[:, [k]], axis=1) for k, fold in enumerate(arrays.folds)]
+    counts = [
+        np.sum(fold.calibration >= reached[:, [k]], axis=1) for k, fold in enumerate(arrays.folds)
+    ]
     members = 1 + np.sum(counts, axis=0) >= smallest
     room, plain = Room.of(block), data.draw(st.booleans())
     room.begin[0], room.scores[0] = first, scores
@@ -295,10 +347,14 @@ def free_labels(threshold, unary, *, allow_empty=True):
 def test_regions_of_free_labels_are_counted_at_once(n_labels, budget, allow_empty):
     """Labels that cost nothing: few evaluations for all labelsets."""
     search = free_labels(9, np.zeros(n_labels, dtype=np.int64), allow_empty=allow_empty)
-    assert search.count(np.arange(1), np.array([2]), budget) == [(2**n_labels - (not allow_empty), True)]
+    assert search.count(np.arange(1), np.array([2]), budget) == [
+        (2**n_labels - (not allow_empty), True)
+    ]
 
 
-@pytest.mark.parametrize(("threshold", "n_members"), [(59, 2), (69, 12), (70, 22), (100, 35), (104, 35), (105, 48)])
+@pytest.mark.parametrize(
+    ("threshold", "n_members"), [(59, 2), (69, 12), (70, 22), (100, 35), (104, 35), (105, 48)]
+)
 def test_single_flips_are_counted_by_whole_and_by_broken_groups(threshold, n_members):
     """A cheap flip and at most one other fit; of the others groups of eight fit as a whole, in part, or not at all."""
     search = free_labels(threshold, np.repeat([10, 60, 95], [1, 10, 13]))
@@ -326,7 +382,9 @@ def test_best_has_the_lowest_total_where_all_p_values_tie(n_labels):
     """Calibration scores above everything: p-values are all 1, total scores decide, and then codes."""
     rng = np.random.default_rng(n_labels)
     energies = [Energy(np.array([0]), rng.integers(-3, 4, size=(1, n_labels))) for _ in range(4)]
-    engine = FoldEngine([Fold(np.sort(np.array([10**9])), one) for one in energies], allow_empty=True)
+    engine = FoldEngine(
+        [Fold(np.sort(np.array([10**9])), one) for one in energies], allow_empty=True
+    )
     total = sum(energy.unary[0] for energy in energies)
     best = engine.top(4)
     assert best.numerators.tolist() == [[5] * 4]
@@ -355,5 +413,9 @@ def test_best_is_found_where_most_labels_tie_and_others_are_certain(kind):
     best = engine.top(3)
     certain = np.flatnonzero(unary[0] < 0).tolist()
     assert len(certain) == 20
-    assert [np.flatnonzero(row).tolist() for row in best.labelsets[0]] == [certain, [0, *certain], [1, *certain]]
+    assert [np.flatnonzero(row).tolist() for row in best.labelsets[0]] == [
+        certain,
+        [0, *certain],
+        [1, *certain],
+    ]
     assert best.numerators.tolist() == [[4] * 3]

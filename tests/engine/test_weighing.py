@@ -14,7 +14,8 @@ from labelsure.engine._weighing import Weighing
 
 COUNTS = st.integers(1, 4).flatmap(
     lambda k: st.tuples(
-        arrays(np.int64, (k, 3), elements=st.integers(0, 9)), arrays(np.int64, (k, 3), elements=st.integers(0, 9))
+        arrays(np.int64, (k, 3), elements=st.integers(0, 9)),
+        arrays(np.int64, (k, 3), elements=st.integers(0, 9)),
     ).map(lambda two: (np.maximum(*two), np.minimum(*two)))
 )
 """How many scores of each fold are >= and > those of three labelsets."""
@@ -22,9 +23,9 @@ COUNTS = st.integers(1, 4).flatmap(
 
 @st.composite
 def rules(draw, n_folds):
-    weights = np.cumsum(draw(arrays(np.int64, (n_folds, 10), elements=st.integers(0, 5))), axis=1) - draw(
-        st.integers(0, 20)
-    )
+    weights = np.cumsum(
+        draw(arrays(np.int64, (n_folds, 10), elements=st.integers(0, 5))), axis=1
+    ) - draw(st.integers(0, 20))
     start = draw(arrays(np.int64, 3, elements=st.integers(1, 9)))
     return Weighing.ruled(weights, start, np.array([7, 8, 9]))
 
@@ -66,15 +67,23 @@ def test_rules_equal_the_definition(counts_and_rule):
     assert not rule.additive
 
 
-@given(COUNTS.flatmap(lambda counts: st.tuples(st.just(counts), rules(len(counts[0])))), st.booleans())
+@given(
+    COUNTS.flatmap(lambda counts: st.tuples(st.just(counts), rules(len(counts[0])))), st.booleans()
+)
 def test_taken_and_repeated_objects_keep_their_numerators(counts_and_rule, ruled):
     (at_least, above), rule = counts_and_rule
     weighing = rule if ruled else Weighing.smoothed(40, np.array([1, 2**30, 2**31]))
     chosen = np.array([2, 0, 2])
     expected = weighing.numerators(at_least, above, np.arange(3))[chosen]
-    assert weighing.numerators(at_least[:, chosen], above[:, chosen], chosen).tolist() == expected.tolist()
+    assert (
+        weighing.numerators(at_least[:, chosen], above[:, chosen], chosen).tolist()
+        == expected.tolist()
+    )
     some = weighing.take(chosen)
-    assert some.numerators(at_least[:, chosen], above[:, chosen], np.arange(3)).tolist() == expected.tolist()
+    assert (
+        some.numerators(at_least[:, chosen], above[:, chosen], np.arange(3)).tolist()
+        == expected.tolist()
+    )
     assert some.denominators.tolist() == weighing.denominators[chosen].tolist()
 
 

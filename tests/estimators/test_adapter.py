@@ -28,17 +28,25 @@ CLASSIFIERS = {
     "one vs rest, probabilities": OneVsRestClassifier(LogisticRegression()),
     "one vs rest, decisions": OneVsRestClassifier(LinearSVC(random_state=0)),
     "multi-output, logistic": MultiOutputClassifier(LogisticRegression()),
-    "multi-output, forest": MultiOutputClassifier(RandomForestClassifier(n_estimators=5, random_state=0)),
+    "multi-output, forest": MultiOutputClassifier(
+        RandomForestClassifier(n_estimators=5, random_state=0)
+    ),
     "multi-output, naive Bayes": MultiOutputClassifier(GaussianNB()),
     "chain, logistic": ClassifierChain(LogisticRegression(), random_state=0),
-    "chain, forest": ClassifierChain(RandomForestClassifier(n_estimators=5, random_state=0), random_state=0),
+    "chain, forest": ClassifierChain(
+        RandomForestClassifier(n_estimators=5, random_state=0), random_state=0
+    ),
     "forest": RandomForestClassifier(n_estimators=20, random_state=0),
     "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
     "neighbours": KNeighborsClassifier(),
-    "network": MLPClassifier((5,), alpha=1.0, tol=0.01, max_iter=1000, solver="lbfgs", random_state=0),
+    "network": MLPClassifier(
+        (5,), alpha=1.0, tol=0.01, max_iter=1000, solver="lbfgs", random_state=0
+    ),
     "ridge": RidgeClassifier(),
     "dummy": DummyClassifier(),
-    "pipeline": make_pipeline(StandardScaler(with_mean=False), RandomForestClassifier(n_estimators=20, random_state=0)),
+    "pipeline": make_pipeline(
+        StandardScaler(with_mean=False), RandomForestClassifier(n_estimators=20, random_state=0)
+    ),
     "grid search": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3, 5]}, cv=2),
     "grid search over a pipeline": GridSearchCV(
         make_pipeline(StandardScaler(with_mean=False), MLRBFClassifier(random_state=0)),
@@ -92,7 +100,9 @@ def test_outputs_of_constant_labels_say_so(name, data):
     X, Y = data
     Y = with_constants(Y)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Label", category=UserWarning)  # one-vs-rest names constant labels
+        warnings.filterwarnings(
+            "ignore", message="Label", category=UserWarning
+        )  # one-vs-rest names constant labels
         outputs = outputs_of(fit_base(CLASSIFIERS[name], X, Y), X, 5)
     assert_sensible(outputs, Y)
     assert np.all(outputs[:, 0] < 0.05)
@@ -128,7 +138,9 @@ def test_outputs_of_a_single_label_without_warnings(name, data):
         assert separation(outputs[:, 0], Y[:, 0]) > 0.1
 
 
-@pytest.mark.parametrize("name", sorted(set(CLASSIFIERS) - {"multi-output, naive Bayes"}))  # needs dense X
+@pytest.mark.parametrize(
+    "name", sorted(set(CLASSIFIERS) - {"multi-output, naive Bayes"})
+)  # needs dense X
 def test_outputs_from_sparse_objects(name, data):
     X, Y = data
     X = sparse.csr_matrix(np.round(X, 1))
@@ -144,7 +156,9 @@ def test_outputs_are_the_probabilities_of_label_on_exactly(data):
     expected = np.column_stack([block[:, 1] for block in forest.fit(X, Y).predict_proba(X)])
     np.testing.assert_array_equal(outputs_of(fit_base(forest, X, Y), X, 3), expected)
     rest = OneVsRestClassifier(LogisticRegression())
-    np.testing.assert_array_equal(outputs_of(fit_base(rest, X, Y), X, 3), rest.fit(X, Y).predict_proba(X))
+    np.testing.assert_array_equal(
+        outputs_of(fit_base(rest, X, Y), X, 3), rest.fit(X, Y).predict_proba(X)
+    )
 
 
 def test_outputs_are_the_sigmoid_of_decisions_exactly(data):
@@ -154,12 +168,17 @@ def test_outputs_are_the_sigmoid_of_decisions_exactly(data):
     np.testing.assert_array_equal(outputs_of(fit_base(network, X, Y), X, 3), expected)
     machine = SVC()
     decisions = machine.fit(X, Y[:, 0]).decision_function(X)
-    np.testing.assert_array_equal(outputs_of(fit_base(machine, X, Y[:, [0]]), X, 1)[:, 0], expit(decisions))
+    np.testing.assert_array_equal(
+        outputs_of(fit_base(machine, X, Y[:, [0]]), X, 1)[:, 0], expit(decisions)
+    )
 
 
 def test_varying_labels_are_untouched_by_constant_ones(data):
     X, Y = data
-    for classifier in (MultiOutputClassifier(LogisticRegression()), OneVsRestClassifier(LinearSVC(random_state=0))):
+    for classifier in (
+        MultiOutputClassifier(LogisticRegression()),
+        OneVsRestClassifier(LinearSVC(random_state=0)),
+    ):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Label", category=UserWarning)
             outputs = outputs_of(fit_base(classifier, X, with_constants(Y)), X, 5)
@@ -169,19 +188,25 @@ def test_varying_labels_are_untouched_by_constant_ones(data):
 
 
 def test_first_label_constant_does_not_hide_how_one_vs_rest_answers(data):
-    # OneVsRestClassifier looks at its first label to tell whether it has predict_proba; a constant one seems to
+    # OneVsRestClassifier looks at its first label to tell whether it has predict_proba; a constant
+    # one seems to
     X, Y = data
     Y[:, 0] = 0
     classifier = OneVsRestClassifier(LinearSVC(random_state=0))
     with pytest.warns(UserWarning, match="Label not 0 is present in all training examples"):
         outputs = outputs_of(fit_base(classifier, X, Y), X, 3)
-    np.testing.assert_array_equal(outputs[:, 1:], outputs_of(fit_base(classifier, X, Y[:, 1:]), X, 2))
+    np.testing.assert_array_equal(
+        outputs[:, 1:], outputs_of(fit_base(classifier, X, Y[:, 1:]), X, 2)
+    )
     assert np.all(outputs[:, 0] == 0)
 
 
 def test_outputs_of_a_prefitted_classifier(data):
     X, Y = data
-    for classifier in (RandomForestClassifier(n_estimators=5, random_state=0), MLRBFClassifier(random_state=0)):
+    for classifier in (
+        RandomForestClassifier(n_estimators=5, random_state=0),
+        MLRBFClassifier(random_state=0),
+    ):
         expected = outputs_of(fit_base(classifier, X, Y), X, 3)
         np.testing.assert_array_equal(outputs_of(classifier.fit(X, Y), X, 3), expected)
     machine = LogisticRegression().fit(X, Y[:, 0].astype(bool))
@@ -229,19 +254,54 @@ MASKED = np.ma.array(np.full((2, 2), 0.5), mask=[[False, True], [False, False]])
 @pytest.mark.parametrize(
     ("method", "answer", "classes", "expected"),
     [
-        ("predict_proba", [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], None, [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]),
-        ("predict_proba", sparse.csr_array([[0.0, 0.2], [0.4, 0.0]]), None, [[0.0, 0.2], [0.4, 0.0]]),
+        (
+            "predict_proba",
+            [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]],
+            None,
+            [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]],
+        ),
+        (
+            "predict_proba",
+            sparse.csr_array([[0.0, 0.2], [0.4, 0.0]]),
+            None,
+            [[0.0, 0.2], [0.4, 0.0]],
+        ),
         ("predict_proba", [np.array([[0.9, 0.1], [0.2, 0.8]])], None, [[0.1], [0.8]]),
-        ("predict_proba", [np.array([[0.9, 0.1], [0.2, 0.8]])] * 2, [np.array([1, 0])] * 2, [[0.9, 0.9], [0.2, 0.2]]),
-        ("predict_proba", [np.ones((2, 1))] * 2, [np.array([0]), np.array([1])], [[0.0, 1.0], [0.0, 1.0]]),
-        ("predict_proba", [np.ones((2, 1))] * 2, [np.array([False]), np.array([True])], [[0.0, 1.0], [0.0, 1.0]]),
+        (
+            "predict_proba",
+            [np.array([[0.9, 0.1], [0.2, 0.8]])] * 2,
+            [np.array([1, 0])] * 2,
+            [[0.9, 0.9], [0.2, 0.2]],
+        ),
+        (
+            "predict_proba",
+            [np.ones((2, 1))] * 2,
+            [np.array([0]), np.array([1])],
+            [[0.0, 1.0], [0.0, 1.0]],
+        ),
+        (
+            "predict_proba",
+            [np.ones((2, 1))] * 2,
+            [np.array([False]), np.array([True])],
+            [[0.0, 1.0], [0.0, 1.0]],
+        ),
         ("predict_proba", np.array([0.1, 0.8]), None, [[0.1], [0.8]]),
         ("predict_proba", np.array([[0.1], [0.8]]), [np.array([0, 1])], [[0.1], [0.8]]),
         ("predict_proba", np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([-1, 1]), [[0.1], [0.8]]),
         ("predict_proba", np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([1]), [[1.0], [1.0]]),
         ("predict_proba", np.array([[1 + 1e-10, -1e-10], [0, 1]]), None, [[1.0, 0.0], [0.0, 1.0]]),
-        ("predict_proba", np.array([[1 + 2e-7, 0], [0, 1]], dtype=np.float32), None, [[1.0, 0.0], [0.0, 1.0]]),
-        ("decision_function", np.array([[0.0, np.inf], [-np.inf, 0.0]]), None, [[0.5, 1.0], [0.0, 0.5]]),
+        (
+            "predict_proba",
+            np.array([[1 + 2e-7, 0], [0, 1]], dtype=np.float32),
+            None,
+            [[1.0, 0.0], [0.0, 1.0]],
+        ),
+        (
+            "decision_function",
+            np.array([[0.0, np.inf], [-np.inf, 0.0]]),
+            None,
+            [[0.5, 1.0], [0.0, 0.5]],
+        ),
         ("decision_function", [np.zeros(2), np.zeros((2, 1))], None, [[0.5, 0.5], [0.5, 0.5]]),
         ("decision_function", np.zeros(2), None, [[0.5], [0.5]]),
         ("decision_function", np.zeros((2, 1), dtype=int), None, [[0.5], [0.5]]),
@@ -258,15 +318,55 @@ def test_outputs_are_read_from_every_shape(method, answer, classes, expected):
 @pytest.mark.parametrize(
     ("method", "answer", "classes", "message"),
     [
-        ("predict", np.zeros((2, 2)), None, "predict_proba or decision_function, but Scripted has neither"),
-        ("predict_proba", np.zeros((2, 3)), None, r"predict_proba of Scripted must .* \(2, 2\) .* got .* \(2, 3\)"),
-        ("predict_proba", np.zeros((3, 2)), None, r"predict_proba of Scripted must .* got an array of shape \(3, 2\)"),
-        ("predict_proba", np.zeros((2, 2, 2)), None, r"Scripted must .* got an array of shape \(2, 2, 2\)"),
+        (
+            "predict",
+            np.zeros((2, 2)),
+            None,
+            "predict_proba or decision_function, but Scripted has neither",
+        ),
+        (
+            "predict_proba",
+            np.zeros((2, 3)),
+            None,
+            r"predict_proba of Scripted must .* \(2, 2\) .* got .* \(2, 3\)",
+        ),
+        (
+            "predict_proba",
+            np.zeros((3, 2)),
+            None,
+            r"predict_proba of Scripted must .* got an array of shape \(3, 2\)",
+        ),
+        (
+            "predict_proba",
+            np.zeros((2, 2, 2)),
+            None,
+            r"Scripted must .* got an array of shape \(2, 2, 2\)",
+        ),
         ("predict_proba", [np.zeros((2, 2))] * 3, None, "Scripted must .* got a list of 3 arrays"),
-        ("predict_proba", [np.zeros((2, 2)), np.zeros((2, 3))], None, r"Scripted must .* shape \(2, 3\) for label 1"),
-        ("predict_proba", [np.zeros((2, 1))] * 2, None, r"Scripted gives a single column for label 0"),
-        ("predict_proba", [np.zeros((2, 2))] * 2, [np.array(["no", "yes"])] * 2, r"Scripted must .* \['no', 'yes'\]"),
-        ("predict_proba", [np.full((2, 1), 0.3)] * 2, [np.array([0])] * 2, "must be 1 everywhere, got 0.3"),
+        (
+            "predict_proba",
+            [np.zeros((2, 2)), np.zeros((2, 3))],
+            None,
+            r"Scripted must .* shape \(2, 3\) for label 1",
+        ),
+        (
+            "predict_proba",
+            [np.zeros((2, 1))] * 2,
+            None,
+            r"Scripted gives a single column for label 0",
+        ),
+        (
+            "predict_proba",
+            [np.zeros((2, 2))] * 2,
+            [np.array(["no", "yes"])] * 2,
+            r"Scripted must .* \['no', 'yes'\]",
+        ),
+        (
+            "predict_proba",
+            [np.full((2, 1), 0.3)] * 2,
+            [np.array([0])] * 2,
+            "must be 1 everywhere, got 0.3",
+        ),
         (
             "predict_proba",
             np.array([[0.5, np.nan], [0, 0]]),
@@ -297,16 +397,36 @@ def test_outputs_are_read_from_every_shape(method, answer, classes, expected):
             None,
             "decision_function of Scripted must .* 0j",
         ),
-        ("predict_proba", MASKED, None, "predict_proba of Scripted must be .* a masked entry in row 0, column 1"),
-        ("predict_proba", [MASKED, MASKED], None, "predict_proba of Scripted must be .* a masked entry in row 0"),
+        (
+            "predict_proba",
+            MASKED,
+            None,
+            "predict_proba of Scripted must be .* a masked entry in row 0, column 1",
+        ),
+        (
+            "predict_proba",
+            [MASKED, MASKED],
+            None,
+            "predict_proba of Scripted must be .* a masked entry in row 0",
+        ),
         (
             "predict_proba",
             np.array([["0.1", "0.2"]] * 2),
             None,
             "predict_proba of Scripted must be .* with '0.1' in row 0",
         ),
-        ("decision_function", np.zeros(2), None, r"decision_function of Scripted must .* got an array of shape \(2,\)"),
-        ("decision_function", [np.zeros((2, 2))] * 2, None, r"decision_function of Scripted must .* got a list"),
+        (
+            "decision_function",
+            np.zeros(2),
+            None,
+            r"decision_function of Scripted must .* got an array of shape \(2,\)",
+        ),
+        (
+            "decision_function",
+            [np.zeros((2, 2))] * 2,
+            None,
+            r"decision_function of Scripted must .* got a list",
+        ),
     ],
 )
 def test_outputs_that_cannot_be_outputs_are_refused_by_name(method, answer, classes, message):

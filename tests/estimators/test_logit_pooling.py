@@ -59,12 +59,16 @@ def test_learned_pooling_is_the_maximum_of_the_posterior(k):
 def test_gradient_is_that_of_the_loss(seed, precision):
     rng = np.random.default_rng(seed)
     Z, Y = simulate(12, rng.random((2, 3)), [0.0, -1.0], seed)
-    problem = _Problem(Z, Y.astype(float), rng.integers(0, 3, 12).astype(float), np.full(4, 0.2), precision)
+    problem = _Problem(
+        Z, Y.astype(float), rng.integers(0, 3, 12).astype(float), np.full(4, 0.2), precision
+    )
     at, direction = rng.normal(size=(2, 4)), rng.normal(size=(2, 4))
     _, gradient = penalised_loss(at, problem)
     step = 1e-5
     above, below = (penalised_loss(at + sign * step * direction, problem)[0] for sign in (1, -1))
-    assert (gradient * direction).sum() == pytest.approx((above - below) / (2 * step), rel=1e-6, abs=1e-6)
+    assert (gradient * direction).sum() == pytest.approx(
+        (above - below) / (2 * step), rel=1e-6, abs=1e-6
+    )
 
 
 def test_learned_pooling_finds_the_weights_that_made_the_labels():
@@ -121,14 +125,18 @@ def test_pool_does_not_depend_on_a_members_unit():
     pooled = pool_logits(Z, learn_pooling(Z, Y, pseudo_examples=4.0))
     in_thousands = Z * [1.0, 1e-3]
     again = pool_logits(in_thousands, learn_pooling(in_thousands, Y, pseudo_examples=4.0))
-    np.testing.assert_allclose(again, pooled, atol=0.05)  # the centre of the prior and the sizes are in its unit
+    np.testing.assert_allclose(
+        again, pooled, atol=0.05
+    )  # the centre of the prior and the sizes are in its unit
 
 
 def test_weight_of_two_counts_as_two_examples():
     Z, Y = simulate(60, np.tile([0.5, 0.4], (2, 1)), np.zeros(2))
     counts = np.random.default_rng(0).integers(0, 4, 60)
     weighted = learn_pooling(Z, Y, pseudo_examples=4.0, sample_weight=counts.astype(float))
-    repeated = learn_pooling(np.repeat(Z, counts, axis=0), np.repeat(Y, counts, axis=0), pseudo_examples=4.0)
+    repeated = learn_pooling(
+        np.repeat(Z, counts, axis=0), np.repeat(Y, counts, axis=0), pseudo_examples=4.0
+    )
     for got, expected in zip(weighted, repeated, strict=True):
         np.testing.assert_allclose(got, expected, atol=1e-3)
 

@@ -69,11 +69,16 @@ def calls():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "model",
-    [PooledClassifier(MEMBERS, cv=2, random_state=0), RecalibratedClassifier(LogisticRegression(), cv=2)],
+    [
+        PooledClassifier(MEMBERS, cv=2, random_state=0),
+        RecalibratedClassifier(LogisticRegression(), cv=2),
+    ],
 )
 def test_check_estimator_fails_only_where_declared(model):
     expected = expected_failed_checks(model)
-    assert_fails_only_where_declared(check_estimator(model, expected_failed_checks=expected, on_fail=None), expected)
+    assert_fails_only_where_declared(
+        check_estimator(model, expected_failed_checks=expected, on_fail=None), expected
+    )
 
 
 def test_fit_is_members_then_out_of_fold_logits_then_weights(data, pool):
@@ -92,7 +97,10 @@ def test_fit_is_members_then_out_of_fold_logits_then_weights(data, pool):
 
 def test_out_of_fold_outputs_are_honest(data):
     """A member that knows its training rows by heart knows nothing about rows out of fold: labels here are noise."""
-    X, Y = np.random.default_rng(0).normal(size=(200, 3)), np.random.default_rng(1).integers(0, 2, (200, 4))
+    X, Y = (
+        np.random.default_rng(0).normal(size=(200, 3)),
+        np.random.default_rng(1).integers(0, 2, (200, 4)),
+    )
     pool = PooledClassifier([("neighbour", KNeighborsClassifier(1))], random_state=0).fit(X, Y)
     assert ((pool.members_[0].estimator.predict(X) == Y).all()) and pool.shared_weights_[0] < 0.1
     assert abs(pool.out_of_fold_outputs_ - 0.5).max() < 0.2
@@ -105,7 +113,9 @@ def test_equal_weights_are_the_mean_logit_and_fit_no_folds(data, calls):
     np.testing.assert_allclose(logit(pool.predict_proba(X)), pool.member_outputs(X).mean(axis=2))
     assert not hasattr(pool, "out_of_fold_outputs_")
     logits = pool.member_outputs(X)
-    np.testing.assert_allclose(pool.learn_weights(logits, Y).out_of_fold_outputs_, pool.predict_proba(X))
+    np.testing.assert_allclose(
+        pool.learn_weights(logits, Y).out_of_fold_outputs_, pool.predict_proba(X)
+    )
     np.testing.assert_array_equal(pool.weights_, np.full((3, 2), 0.5))
 
 
@@ -134,7 +144,9 @@ def test_weights_of_the_users_own_are_taken_as_they_are(data, pool):
 @pytest.mark.parametrize("n_labels", [1, 3])
 def test_members_of_all_kinds_take_several_labels(member, n_labels, data):
     X, Y = data
-    pool = PooledClassifier([("member", member), ("tree", TREE)], cv=2, random_state=0).fit(X, Y[:, :n_labels])
+    pool = PooledClassifier([("member", member), ("tree", TREE)], cv=2, random_state=0).fit(
+        X, Y[:, :n_labels]
+    )
     assert pool.predict_proba(X).shape == (90, n_labels)
     assert pool.predict(X).dtype == np.int64
 
@@ -162,7 +174,9 @@ def test_infinite_margins_are_refused(data):
             return np.full((len(X), 3), np.inf)
 
     pool = PooledClassifier([("endless", Endless())], weights="equal").fit(*data)
-    with pytest.raises(ValueError, match=r"decision_function of Endless must give finite numbers, got inf in row 0"):
+    with pytest.raises(
+        ValueError, match=r"decision_function of Endless must give finite numbers, got inf in row 0"
+    ):
         pool.predict(data[0])
 
 
@@ -192,8 +206,12 @@ def test_pool_repeats_itself_clones_and_pickles(data):
     members = [("trees", ExtraTreesClassifier(5)), ("sgd", SGDClassifier())]
     pool = PooledClassifier(members, cv=3, random_state=0)
     expected = clone(pool).fit(X, Y)
-    np.testing.assert_array_equal(clone(expected).fit(X, Y).predict_proba(X), expected.predict_proba(X))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(expected)).predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(
+        clone(expected).fit(X, Y).predict_proba(X), expected.predict_proba(X)
+    )
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(expected)).predict_proba(X), expected.predict_proba(X)
+    )
     in_two = clone(pool).set_params(n_jobs=2).fit(X, Y)
     np.testing.assert_array_equal(in_two.predict_proba(X), expected.predict_proba(X))
     np.testing.assert_array_equal(in_two.out_of_fold_outputs_, expected.out_of_fold_outputs_)
@@ -209,10 +227,17 @@ def test_parameters_of_members_are_reached_by_name(data, pool):
     pool.set_params(tree__max_depth=2, linear=SVC())
     assert pool.estimators[0][1].max_depth == 2 and isinstance(pool.estimators[1][1], SVC)
     pool = PooledClassifier([("tree", clone(TREE)), ("linear", LogisticRegression())], cv=2)
-    grid = {"pooledclassifier__tree__max_depth": [1, 2], "pooledclassifier__weights": ["equal", "learned"]}
-    search = GridSearchCV(make_pipeline(StandardScaler(), pool), grid, cv=KFold(2), error_score="raise").fit(X, Y)
+    grid = {
+        "pooledclassifier__tree__max_depth": [1, 2],
+        "pooledclassifier__weights": ["equal", "learned"],
+    }
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), pool), grid, cv=KFold(2), error_score="raise"
+    ).fit(X, Y)
     assert search.predict(X).shape == Y.shape
-    assert np.isfinite(cross_val_score(pool, X, Y, cv=2, scoring="roc_auc", error_score="raise")).all()
+    assert np.isfinite(
+        cross_val_score(pool, X, Y, cv=2, scoring="roc_auc", error_score="raise")
+    ).all()
 
 
 def test_tags_are_what_all_members_can(pool):
@@ -227,14 +252,21 @@ def test_tags_are_what_all_members_can(pool):
 def test_sample_weights_reach_members_and_weights(data, calls):
     X, Y = data
     w = np.arange(90.0)
-    pool = PooledClassifier([("a", Recorder()), ("pipe", make_pipeline(StandardScaler(), Recorder("b")))], cv=2)
+    pool = PooledClassifier(
+        [("a", Recorder()), ("pipe", make_pipeline(StandardScaler(), Recorder("b")))], cv=2
+    )
     pool.fit(X, Y, sample_weight=w)
-    assert [(name, n) for name, n, *_ in calls] == [("a", 90), ("b", 90), *[("a", 45), ("b", 45)] * 2]
+    assert [(name, n) for name, n, *_ in calls] == [
+        ("a", 90),
+        ("b", 90),
+        *[("a", 45), ("b", 45)] * 2,
+    ]
     assert all(len(weights) == n for _, n, weights, _ in calls)
     halves = [weights for name, n, weights, _ in calls if name == "a" and n == 45]
     np.testing.assert_array_equal(np.sort(np.concatenate(halves)), w)
     tree = PooledClassifier(
-        [("tree", TREE)], cv=[(np.arange(45), np.arange(45, 90)), (np.arange(45, 90), np.arange(45))]
+        [("tree", TREE)],
+        cv=[(np.arange(45), np.arange(45, 90)), (np.arange(45, 90), np.arange(45))],
     )
     assert not np.allclose(tree.fit(X, Y, w).intercepts_, tree.fit(X, Y).intercepts_)
 
@@ -263,7 +295,10 @@ def test_routing_brings_metadata_to_those_who_ask(data, calls):
         ([("a", TREE), ("a", TREE)], "not unique"),
         ([("cv", TREE)], "conflict with constructor arguments"),
         ([("a__b", TREE)], "must not contain __"),
-        ([("a", TREE), ("b", LinearRegression())], r"Member 'b' must be a classifier .* \(estimator_type: regressor"),
+        (
+            [("a", TREE), ("b", LinearRegression())],
+            r"Member 'b' must be a classifier .* \(estimator_type: regressor",
+        ),
         ([("b", LogisticRegression)], "Member 'b' must be .* got the class LogisticRegression"),
         ([("b", "tree")], "Member 'b' must be a classifier .* got 'tree'"),
         ([("b", MultiOutputClassifier(SVC()))], "neither.* OneVsRestClassifier shows both"),
@@ -291,7 +326,10 @@ def test_wrong_members_are_refused_before_any_fit(estimators, message, data, cal
         ({"cv": 91}, "cv=91 folds need at least 91 examples, got n_samples=90"),
         ({"cv": "five"}, "cv must be a whole number of folds, a splitter or a list .* got 'five'"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "cv must test every one of the 90 examples once"),
-        ({"cv": [(np.arange(90), np.arange(90))]}, "cv must not test a model on examples that it was trained on"),
+        (
+            {"cv": [(np.arange(90), np.arange(90))]},
+            "cv must not test a model on examples that it was trained on",
+        ),
         ({"cv": []}, "cv must test every one of the 90 examples once"),
     ],
 )
@@ -307,7 +345,10 @@ def test_wrong_parameters_are_refused_before_any_fit(parameters, message, data, 
         ({"sample_weight": np.ones(89)}, "sample_weight.shape"),
         ({"sample_weight": -np.ones(90)}, "sample_weight must be at least 0"),
         ({"sample_weight": np.zeros(90)}, "not all 0|non-zero"),
-        ({"colour": np.ones(90)}, "fit got colour, which only scikit-learn's metadata routing can bring"),
+        (
+            {"colour": np.ones(90)},
+            "fit got colour, which only scikit-learn's metadata routing can bring",
+        ),
     ],
 )
 def test_wrong_metadata_are_refused_before_any_fit(fit_params, message, data, calls):
@@ -329,7 +370,9 @@ def test_wrong_logits_are_refused(data, pool):
         pool.learn_weights(np.zeros((90, 3, 2)), Y)
     pool.fit_members(X, Y)
     for logits in (np.zeros((90, 3)), np.zeros((90, 3, 3)), np.full((90, 3, 2), np.nan)):
-        with pytest.raises(ValueError, match=r"logits must be finite numbers of shape \(90, 3, 2\)"):
+        with pytest.raises(
+            ValueError, match=r"logits must be finite numbers of shape \(90, 3, 2\)"
+        ):
             pool.learn_weights(logits, Y)
     with pytest.raises(ValueError, match="y must have 3 columns"):
         pool.learn_weights(np.zeros((90, 3, 2)), Y[:, :2])

@@ -31,10 +31,16 @@ def test_recalibration_undoes_what_is_too_sure(cv):
     """Labels are random, and single trees sure of them: scaled, they are worth their frequencies."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(600, 4)), (rng.random((600, 3)) < [0.5, 0.3, 0.1]).astype(int)
-    model = RecalibratedClassifier(RandomForestClassifier(40, random_state=0), cv=cv, random_state=0).fit(X, Y)
+    model = RecalibratedClassifier(
+        RandomForestClassifier(40, random_state=0), cv=cv, random_state=0
+    ).fit(X, Y)
     new = rng.normal(size=(500, 4))
     assert abs(model.predict_proba(new).mean(axis=0) - [0.5, 0.3, 0.1]).max() < 0.1
-    assert model.predict_proba(new).std(axis=0).max() < 0.1 < model.members_[0].estimator.predict_proba(new)[0].std()
+    assert (
+        model.predict_proba(new).std(axis=0).max()
+        < 0.1
+        < model.members_[0].estimator.predict_proba(new)[0].std()
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,15 +69,21 @@ def test_out_of_bag_fits_one_forest_and_reads_its_records(forest, labels, data):
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 def test_out_of_bag_needs_objects_that_trees_have_not_seen(data):
-    with pytest.raises(ValueError, match=r"objects that are in the sample of every tree. Use more trees"):
-        RecalibratedClassifier(RandomForestClassifier(2, random_state=0), cv="out-of-bag").fit(*data)
+    with pytest.raises(
+        ValueError, match=r"objects that are in the sample of every tree. Use more trees"
+    ):
+        RecalibratedClassifier(RandomForestClassifier(2, random_state=0), cv="out-of-bag").fit(
+            *data
+        )
 
 
 @pytest.mark.parametrize("constant", [[0], [1, 2], [0, 1, 2, 3]])
 def test_out_of_bag_takes_labels_with_one_value(constant, data):
     X, Y = data
     Y[:, constant] = 1
-    model = RecalibratedClassifier(RandomForestClassifier(60, random_state=0), cv="out-of-bag").fit(X, Y)
+    model = RecalibratedClassifier(RandomForestClassifier(60, random_state=0), cv="out-of-bag").fit(
+        X, Y
+    )
     assert (model.predict(X)[:, constant] == 1).all()
     assert (model.out_of_fold_outputs_[:, constant] > 0.9).all()
 

@@ -30,7 +30,9 @@ def test_neighbours_that_weigh_nothing_are_not_there(data):
     X, Y = data
     weights = np.where(np.arange(90) % 3 == 0, 0.0, 2.0)
     some = NeighbourClassifier(7).fit(X, Y, sample_weight=weights).predict_proba(X)
-    np.testing.assert_array_equal(some, NeighbourClassifier(7).fit(X[weights > 0], Y[weights > 0]).predict_proba(X))
+    np.testing.assert_array_equal(
+        some, NeighbourClassifier(7).fit(X[weights > 0], Y[weights > 0]).predict_proba(X)
+    )
 
 
 def test_neighbour_with_three_times_the_weight_counts_three_times():
@@ -39,14 +41,18 @@ def test_neighbour_with_three_times_the_weight_counts_three_times():
 
 
 def test_neighbours_may_be_more_than_there_are_examples():
-    np.testing.assert_allclose(NeighbourClassifier(10).fit([[0.0], [2.0]], [1, 0]).predict_proba([[1.0]]), [[0.5]])
+    np.testing.assert_allclose(
+        NeighbourClassifier(10).fit([[0.0], [2.0]], [1, 0]).predict_proba([[1.0]]), [[0.5]]
+    )
 
 
 def test_neighbours_are_looked_for_among_evenly_chosen_rows(data):
     X, Y = data
     chosen = np.array([0, 29, 59, 89])
     few = NeighbourClassifier(2, max_rows=4).fit(X, Y).predict_proba(X)
-    np.testing.assert_array_equal(few, NeighbourClassifier(2).fit(X[chosen], Y[chosen]).predict_proba(X))
+    np.testing.assert_array_equal(
+        few, NeighbourClassifier(2).fit(X[chosen], Y[chosen]).predict_proba(X)
+    )
 
 
 def test_neighbours_refuse_rows_of_another_width(data):
@@ -63,4 +69,6 @@ def test_ridge_probabilities_are_above_a_half_where_its_decisions_are_positive(d
     probabilities = ridge.predict_proba(X)
     assert probabilities.shape == (90, n_labels)
     np.testing.assert_array_equal(probabilities > 0.5, decisions > 0)
-    np.testing.assert_allclose(np.log(probabilities) - np.log1p(-probabilities), 2 * decisions, atol=1e-9)
+    np.testing.assert_allclose(
+        np.log(probabilities) - np.log1p(-probabilities), 2 * decisions, atol=1e-9
+    )

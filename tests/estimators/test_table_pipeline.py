@@ -33,13 +33,18 @@ def test_all_three_kinds_are_learned_from():
     X, Y = make_rows()
     model = table_pipeline([0], [1], [2], logistic()).fit(X[:40], Y[:40])
     assert np.mean(model.predict(X[40:]) == Y[40:]) > 0.85
-    assert model[0].transform(X[:1]).shape == (1, 2 + 3 + 7)  # a number and its gap, three categories, seven words
+    assert model[0].transform(X[:1]).shape == (
+        1,
+        2 + 3 + 7,
+    )  # a number and its gap, three categories, seven words
 
 
 def test_names_of_columns_do_as_well():
     pandas = pytest.importorskip("pandas")
     X, Y = make_rows()
-    frame = pandas.DataFrame({"size": X[:, 0].astype(float), "plan": X[:, 1].astype(str), "title": X[:, 2]})
+    frame = pandas.DataFrame(
+        {"size": X[:, 0].astype(float), "plan": X[:, 1].astype(str), "title": X[:, 2]}
+    )
     by_name = table_pipeline(["size"], ["plan"], ["title"], logistic()).fit(frame, Y)
     by_place = table_pipeline([0], [1], [2], logistic()).fit(X, Y)
     np.testing.assert_allclose(by_name.predict_proba(frame), by_place.predict_proba(X))
@@ -49,7 +54,12 @@ def test_rare_and_unknown_categories_are_one():
     codes = np.array([[0.0]] * 10 + [[1.0]] * 10 + [[2.0]] * (MIN_FREQUENCY - 1))
     Y = (codes == 1).astype(int).repeat(2, axis=1)
     columns = table_pipeline([], [0], [], logistic()).fit(codes, Y)[0]
-    assert columns.transform([[0.0], [2.0], [-1.0], [np.nan]]).tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
+    assert columns.transform([[0.0], [2.0], [-1.0], [np.nan]]).tolist() == [
+        [1, 0, 0],
+        [0, 0, 1],
+        [0, 0, 1],
+        [0, 0, 1],
+    ]
 
 
 def test_unknown_categories_are_none_where_no_category_is_rare():
@@ -58,9 +68,13 @@ def test_unknown_categories_are_none_where_no_category_is_rare():
     assert columns.transform([[0.0], [-1.0]]).tolist() == [[1, 0], [0, 0]]
 
 
-@pytest.mark.parametrize(("scaling", "values"), [("standard", [-1, 1]), ("unit", [0, 1]), ("none", [2, 4])])
+@pytest.mark.parametrize(
+    ("scaling", "values"), [("standard", [-1, 1]), ("unit", [0, 1]), ("none", [2, 4])]
+)
 def test_numbers_are_scaled_as_asked(scaling, values):
-    columns = table_pipeline([0], [], [], logistic(), scaling=scaling).fit([[2.0], [4.0]], np.array([[0], [1]]))[0]
+    columns = table_pipeline([0], [], [], logistic(), scaling=scaling).fit(
+        [[2.0], [4.0]], np.array([[0], [1]])
+    )[0]
     assert columns.transform([[2.0], [4.0]]).ravel().tolist() == values
 
 
@@ -86,7 +100,11 @@ def test_a_pool_stays_a_pool_so_that_folds_share_models():
     prepared = table_pipeline([0], [1], [2], pool)
     assert isinstance(prepared, PooledClassifier)
     assert [name for name, _ in prepared.estimators] == [name for name, _ in pool.estimators]
-    assert [len(member.steps) for _, member in pool.estimators if hasattr(member, "steps")] == [2, 4, 3]  # untouched
+    assert [len(member.steps) for _, member in pool.estimators if hasattr(member, "steps")] == [
+        2,
+        4,
+        3,
+    ]  # untouched
 
 
 def test_a_prepared_pool_is_fitted_once_per_fold():
@@ -94,7 +112,9 @@ def test_a_prepared_pool_is_fitted_once_per_fold():
     X, Y = make_rows(40)
     members = [("trees", ExtraTreesClassifier(5)), ("linear", LogisticRegression())]
     pool = table_pipeline([0], [1], [2], PooledClassifier(members))
-    pool.set_params(linear__columns__numbers=table_pipeline([0], [1], [2], logistic())[0].transformers[0][1])
+    pool.set_params(
+        linear__columns__numbers=table_pipeline([0], [1], [2], logistic())[0].transformers[0][1]
+    )
     model = CrossConformalClassifier(pool, cv=5, measure=LogLossMeasure(), random_state=0).fit(X, Y)
     assert model.pools_share_
 
@@ -106,7 +126,10 @@ def test_folds_learn_the_preparation_from_their_training_parts_alone():
     X[:10, 0] = 1000.0
     folds = [(np.arange(10, 30), np.arange(10)), (np.arange(10), np.arange(10, 30))]
     model = CrossConformalClassifier(
-        table_pipeline([0], [1], [2], logistic()), cv=folds, measure=LogLossMeasure(), random_state=0
+        table_pipeline([0], [1], [2], logistic()),
+        cv=folds,
+        measure=LogLossMeasure(),
+        random_state=0,
     ).fit(X, Y)
     columns = model.models_[0].estimator[0]
     assert "zebra" not in columns.named_transformers_["text_0"].vocabulary_

@@ -33,7 +33,9 @@ def test_table_pool_takes_missing_values_and_mixed_scales(data):
 def test_members_of_distances_do_not_depend_on_units(data, member):
     X, Y = data
     pool = table_pool(random_state=0).set_params(**SMALL)
-    outputs = [clone(pool).fit(X * unit, Y).member_outputs(X * unit)[:, :, member] for unit in (1.0, 1e6)]
+    outputs = [
+        clone(pool).fit(X * unit, Y).member_outputs(X * unit)[:, :, member] for unit in (1.0, 1e6)
+    ]
     np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-4)
 
 

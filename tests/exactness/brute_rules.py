@@ -1,8 +1,9 @@
 """P-values and regions of all labelsets from their definitions, in whole numbers: nothing is searched, nothing rounded.
 
 A p-value is a numerator over its object's denominator, both integers. Only "exact" is computed in
-floats where the level falls between two p-values of a fold: their e-values solve an equation. There a labelset is left
-undecided where the sum is closer to its threshold than both computations can be off.
+floats where the level falls between two p-values of a fold: their e-values solve an equation. There
+a labelset is left undecided where the sum is closer to its threshold than both computations can be
+off.
 """
 
 import math
@@ -30,7 +31,9 @@ class BruteFold(NamedTuple):
     def counts(self, *, above=False):
         """How many calibration scores of the labelset's own category are at least, or above, its own."""
         scores, own = self.new[:, :, None], self.categories == self.wanted[:, :, None]
-        return (own & (self.calibration > scores if above else self.calibration >= scores)).sum(axis=2)
+        return (own & (self.calibration > scores if above else self.calibration >= scores)).sum(
+            axis=2
+        )
 
     def sizes(self):
         """How many calibration scores there are in the labelset's category."""
@@ -80,7 +83,9 @@ class Decided(NamedTuple):
 def decide(rule, folds, draws, shown, level):
     """Return the members of regions at a level: where p > eps, or where e-values stay below their threshold."""
     if rule != "exact":
-        smallest = np.array([level.numerator * int(one) // level.denominator + 1 for one in shown.denominators])
+        smallest = np.array(
+            [level.numerator * int(one) // level.denominator + 1 for one in shown.denominators]
+        )
         members = shown.numerators >= smallest[:, None]
         return Decided(members, np.zeros_like(members), shown.numerators)
     sums = np.zeros((len(folds), *folds[0].new.shape))
@@ -95,7 +100,9 @@ def decide(rule, folds, draws, shown, level):
             exact &= on_grid
     n_there = there.sum(axis=0)
     left = sums.sum(axis=0) - n_there * (1 - draws[:, None] / DRAW_UNIT)
-    left = np.where(n_there == 0, 1 / E_UNITS, left)  # members, after all that are compared with examples
+    left = np.where(
+        n_there == 0, 1 / E_UNITS, left
+    )  # members, after all that are compared with examples
     return Decided(left > 0, (np.abs(left) < CLOSE) & (n_there > 0) & (not exact), left)
 
 
@@ -110,7 +117,9 @@ def steep_e_values(size, level):
     grid = np.arange(1, n_values + 1) / n_values
 
     def values(steepness):
-        log = np.logaddexp(0, steepness * (eps - middle)) - np.logaddexp(0, steepness * (grid - middle))
+        log = np.logaddexp(0, steepness * (eps - middle)) - np.logaddexp(
+            0, steepness * (grid - middle)
+        )
         return np.exp(np.minimum(log, 700))
 
     low, high = 0.0, 1.0
@@ -131,5 +140,7 @@ class Ranked(NamedTuple):
 
 def rank(numerators, totals, candidates):
     """By p-value, then by lowest total score, then by lowest code."""
-    order = sorted(np.flatnonzero(candidates).tolist(), key=lambda c: (-numerators[c], totals[c], c))
+    order = sorted(
+        np.flatnonzero(candidates).tolist(), key=lambda c: (-numerators[c], totals[c], c)
+    )
     return Ranked(np.array(order, dtype=np.int64), numerators[order])

@@ -11,7 +11,12 @@ from score_formulas import Asked, Training, all_labelsets, check_scores, whole_s
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from brute_force import allowed_codes
-from labelsure import CrossConformalClassifier, FullConformalClassifier, InductiveConformalClassifier, calibrate_outputs
+from labelsure import (
+    CrossConformalClassifier,
+    FullConformalClassifier,
+    InductiveConformalClassifier,
+    calibrate_outputs,
+)
 from labelsure._random import MERGING, SMOOTHING, draw_order, draw_uniforms, join_keys, object_keys
 from labelsure.conformal import ByCardinality
 from labelsure.engine._results import EngineOptions
@@ -71,7 +76,12 @@ def rule_of(case):
 def settings_of(case):
     """What the package is asked for."""
     smoothed = rule_of(case) == "smoothed"
-    settings = {"measure": case.measure, "empty": case.empty, "random_state": case.number, "smoothed": smoothed}
+    settings = {
+        "measure": case.measure,
+        "empty": case.empty,
+        "random_state": case.number,
+        "smoothed": smoothed,
+    }
     if case.constraint != "none":
         settings["constraints"] = case.constraints
     if case.taxonomy != "none":
@@ -115,7 +125,9 @@ def build(case):
     draws = np.zeros(len(case.X_new), dtype=np.int64)
     if rule_of(case) in ("smoothed", "exact"):
         keys = join_keys([object_keys(table) for table in key_tables])
-        draws = draw_uniforms(calibrator.seed, SMOOTHING if rule_of(case) == "smoothed" else MERGING, keys)
+        draws = draw_uniforms(
+            calibrator.seed, SMOOTHING if rule_of(case) == "smoothed" else MERGING, keys
+        )
     weights = (parts[0].weights, weights_of(case.X_new)) if case.rule == "weighted" else None
     shown = brute_rules.p_values(rule_of(case), folds, draws, weights)
 
@@ -129,13 +141,23 @@ def build(case):
 def scores_of(case, measure, part):
     """The scores of calibration examples, and those of all labelsets of new objects; compared with the formula."""
     old, new, labels = part.old, part.new, part.labels
-    both = Asked(np.vstack([old.outputs, new.outputs]), None if old.X is None else np.vstack([old.X, new.X]))
+    both = Asked(
+        np.vstack([old.outputs, new.outputs]), None if old.X is None else np.vstack([old.X, new.X])
+    )
     scores = whole_scores(measure, both)
     check_scores(measure, scores, both, part.training, dyadic=case.dyadic)
     own, fresh = scores[np.arange(len(labels)), codes_of(labels)], scores[len(labels) :]
     known = part.training.labels
-    if case.empty == "auto" and len(known) and known.any(axis=1).all() and measure.form != "maximum":
-        own, fresh[:, 0] = np.where(labels.any(axis=1), own, STRANGEST), STRANGEST  # nobody in training is without
+    if (
+        case.empty == "auto"
+        and len(known)
+        and known.any(axis=1).all()
+        and measure.form != "maximum"
+    ):
+        own, fresh[:, 0] = (
+            np.where(labels.any(axis=1), own, STRANGEST),
+            STRANGEST,
+        )  # nobody in training is without
     return own, fresh
 
 
@@ -154,7 +176,9 @@ def wanted_categories(case, labelsets):
 
 
 def candidates_of(case, labelsets):
-    candidates = np.isin(np.arange(len(labelsets)), allowed_codes(case.constraints, case.Y.shape[1]))
+    candidates = np.isin(
+        np.arange(len(labelsets)), allowed_codes(case.constraints, case.Y.shape[1])
+    )
     candidates[0] &= case.empty != "exclude"
     return candidates
 
@@ -193,7 +217,9 @@ def build_outputs(case):
         train, mine = case.fold_of != k, case.fold_of == k
         training = Training(case.Y[train & knows], of_models[k][train & knows], None)
         about = categories_of(case, case.X[mine], case.Y[mine]), weights_of(case.X[mine])
-        parts.append(Part(training, Asked(outputs[k][mine], None), case.Y[mine], Asked(new[k], None), *about))
+        parts.append(
+            Part(training, Asked(outputs[k][mine], None), case.Y[mine], Asked(new[k], None), *about)
+        )
     with_objects = "X" in settings
     mixed = case.number % 4 == 0  # sparse calibration goes with dense new outputs too
 
@@ -219,7 +245,8 @@ def build_classifier(case):
         model = InductiveConformalClassifier(Raised(), calibration_size=n_calibration, **settings)
     else:
         splits = [
-            (np.flatnonzero(case.fold_of != k), np.flatnonzero(case.fold_of == k)) for k in range(len(case.outputs))
+            (np.flatnonzero(case.fold_of != k), np.flatnonzero(case.fold_of == k))
+            for k in range(len(case.outputs))
         ]
         model = CrossConformalClassifier(Raised(), cv=splits, **settings)
     model.fit(X, marked)
@@ -230,10 +257,17 @@ def build_classifier(case):
         train = np.setdiff1d(np.arange(len(Y)), rows)
         raised = Raised().fit(case.X[train], Y[train]).predict_proba
         training = Training(Y[train], raised(case.X[train]), case.X[train])
-        old, new = (Asked(raised(part), part if looks else None) for part in (case.X[rows], case.X_new))
+        old, new = (
+            Asked(raised(part), part if looks else None) for part in (case.X[rows], case.X_new)
+        )
         about = categories_of(case, case.X[rows], Y[rows]), weights_of(case.X[rows])
         parts.append(Part(training, old, Y[rows], new, *about))
-    return (lambda objects: model.predict_labelsets(case.X_new[objects])), model.calibrator_, parts, [case.X_new]
+    return (
+        (lambda objects: model.predict_labelsets(case.X_new[objects])),
+        model.calibrator_,
+        parts,
+        [case.X_new],
+    )
 
 
 def build_full(case):

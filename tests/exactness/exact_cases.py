@@ -41,10 +41,18 @@ KINDS = {
     "frequency": Kind([m.LabelsetPrior(), m.LabelsetPrior(base="uniform")], LABELS),
     "posterior": Kind([m.PosteriorMeasure(**GIVEN)], LABELS, grows=False),
     "learned posterior": Kind([m.PosteriorMeasure()], OUTPUTS, grows=False),
-    "forest": Kind([m.ForestMeasure(m.LogLossMeasure(floor=0.01), n_estimators=2, min_samples_leaf=2)], OBJECTS),
-    "posterior-forest": Kind([m.ForestMeasure(m.PosteriorMeasure(**GIVEN), n_estimators=1, mix=0.5)], OBJECTS),
+    "forest": Kind(
+        [m.ForestMeasure(m.LogLossMeasure(floor=0.01), n_estimators=2, min_samples_leaf=2)], OBJECTS
+    ),
+    "posterior-forest": Kind(
+        [m.ForestMeasure(m.PosteriorMeasure(**GIVEN), n_estimators=1, mix=0.5)], OBJECTS
+    ),
     "auto": Kind(
-        [m.AutoMeasure([m.LogLossMeasure(floor=0.01), m.PowerMeasure(2) + m.UnseenPenalty(1.0)], n_folds=2)],
+        [
+            m.AutoMeasure(
+                [m.LogLossMeasure(floor=0.01), m.PowerMeasure(2) + m.UnseenPenalty(1.0)], n_folds=2
+            )
+        ],
         OUTPUTS,
         grows=False,
     ),
@@ -62,7 +70,17 @@ ONE_FOLD = ("inductive", "smoothed inductive", "weighted")
 FULL = ("full", "smoothed full")
 RULES = (*ONE_FOLD, *FULL, "cross", "smoothed cross", "exact")
 TAXONOMIES = ("none", "cardinality", "at most 2", "label", "object", "own")
-CONSTRAINTS = ("none", "implies", "exclude", "hierarchy", "allowed", "exactly", "at least", "at most", "several")
+CONSTRAINTS = (
+    "none",
+    "implies",
+    "exclude",
+    "hierarchy",
+    "allowed",
+    "exactly",
+    "at least",
+    "at most",
+    "several",
+)
 ENGINES = ("table", "search", "pinched")
 
 
@@ -103,8 +121,8 @@ def weights_of(X):
 class Case(NamedTuple):
     """A configuration with its data.
 
-    ``outputs`` are those of each fold's model for all examples, (K, n, q), ``new`` those for new objects, (K, n_new,
-    q). Rows of ``fold_of`` below 0 only train.
+    ``outputs`` are those of each fold's model for all examples, (K, n, q), ``new`` those for new
+    objects, (K, n_new, q). Rows of ``fold_of`` below 0 only train.
     """
 
     number: int
@@ -133,8 +151,17 @@ class Case(NamedTuple):
 
     @property
     def name(self):
-        parts = (self.rule, self.measure_name, *self.penalties, self.taxonomy, self.constraint, self.way)
-        return f"case {self.number} ({', '.join(parts)}, {self.Y.shape[1]} labels, empty={self.empty})"
+        parts = (
+            self.rule,
+            self.measure_name,
+            *self.penalties,
+            self.taxonomy,
+            self.constraint,
+            self.way,
+        )
+        return (
+            f"case {self.number} ({', '.join(parts)}, {self.Y.shape[1]} labels, empty={self.empty})"
+        )
 
 
 def draw_case(number):
@@ -142,7 +169,9 @@ def draw_case(number):
     rng = np.random.default_rng([14, number])
     round_number, place = divmod(number, len(cells()))
     measure_name, rule, taxonomy, constraint = cells()[place]
-    if KINDS[measure_name].takes == OBJECTS and round_number % 4:  # trees take as long as four others
+    if (
+        KINDS[measure_name].takes == OBJECTS and round_number % 4
+    ):  # trees take as long as four others
         measure_name = str(rng.choice(["power", "pairs", "log-loss", "own", "posterior"]))
     kind = KINDS[measure_name]
     way = _draw_way(rng, measure_name, rule)
@@ -166,7 +195,10 @@ def draw_case(number):
     powers = rng.integers(1, 3, size=(n_folds, 1, 1)).astype(np.float64)
     outputs, new = X**powers, X_new**powers
     if rng.random() < 0.5:  # models that disagree
-        outputs, new = rng.choice(values, size=(n_folds, n, q)), rng.choice(values, size=(n_folds, n_new, q))
+        outputs, new = (
+            rng.choice(values, size=(n_folds, n, q)),
+            rng.choice(values, size=(n_folds, n_new, q)),
+        )
     return Case(
         number, measure_name, rule, taxonomy, constraint, measure, penalties, way,
         engines=_draw_engines(rng, measure_name, way),
@@ -233,7 +265,10 @@ def _draw_folds(rng, rule, way, most):
 
 def _draw_values(rng):
     """Return the numbers that outputs are drawn from, and whether they are eighths."""
-    kind = rng.choice(["eighths", "few eighths", "zero-one", "one", "few", "many"], p=[0.3, 0.2, 0.1, 0.1, 0.2, 0.1])
+    kind = rng.choice(
+        ["eighths", "few eighths", "zero-one", "one", "few", "many"],
+        p=[0.3, 0.2, 0.1, 0.1, 0.2, 0.1],
+    )
     eighths = np.arange(9) / 8
     if kind == "zero-one":
         return np.array([0.0, 1.0]), True
@@ -241,7 +276,11 @@ def _draw_values(rng):
         return rng.choice(eighths, size=1), True
     if kind == "few eighths":
         return np.sort(rng.choice(eighths, size=3)), True
-    return (eighths, True) if kind == "eighths" else (np.sort(rng.random(3 if kind == "few" else 40)), False)
+    return (
+        (eighths, True)
+        if kind == "eighths"
+        else (np.sort(rng.random(3 if kind == "few" else 40)), False)
+    )
 
 
 def _draw_labels(rng, X, constraints, empty, calibrating):
@@ -257,7 +296,9 @@ def _draw_labels(rng, X, constraints, empty, calibrating):
     elif kind == "near":
         odds -= 2 * np.abs(labelsets[None] - X[:, None]).sum(axis=2)
     Y = labelsets[odds.argmax(axis=1)]
-    if empty == "exclude" and not Y[calibrating].any():  # refused; where only some have no labels there is a warning
+    if (
+        empty == "exclude" and not Y[calibrating].any()
+    ):  # refused; where only some have no labels there is a warning
         Y[calibrating] = all_labelsets(q)[with_labels[0]]
     return Y
 
@@ -269,7 +310,9 @@ def draw_constraints(rng, kind, q):
     while True:
         kinds = [kind]
         if kind == "several":
-            kinds = rng.choice(CONSTRAINTS[1:-1], size=int(rng.integers(2, 4)), replace=False).tolist()
+            kinds = rng.choice(
+                CONSTRAINTS[1:-1], size=int(rng.integers(2, 4)), replace=False
+            ).tolist()
         drawn = [_draw_constraint(rng, one, q) for one in kinds]
         if any(allowed_codes(drawn, q)):  # a code above 0
             return drawn
@@ -285,7 +328,11 @@ def _draw_constraint(rng, kind, q):
             return Exclude(labels[: int(rng.integers(2, q + 1))])
         case "hierarchy":
             return Hierarchy(
-                {labels[j]: labels[int(rng.integers(j))] for j in range(1, q) if j == 1 or rng.integers(2)}
+                {
+                    labels[j]: labels[int(rng.integers(j))]
+                    for j in range(1, q)
+                    if j == 1 or rng.integers(2)
+                }
             )
         case "allowed":
             codes = rng.choice(2**q, size=int(rng.integers(1, 2**q + 1)), replace=False)

@@ -21,7 +21,9 @@ def check_case(case):
             truth = Truth.of(case, built, rows)
             for engine in case.engines:
                 taken = case.number % 2  # predicted alone, or taken from the predictions of all
-                pred = built.predict(everyone, engine)[rows] if taken else built.predict(rows, engine)
+                pred = (
+                    built.predict(everyone, engine)[rows] if taken else built.predict(rows, engine)
+                )
                 check_answers(case, engine, truth, pred)
 
 
@@ -43,10 +45,17 @@ class Truth(NamedTuple):
     @classmethod
     def of(cls, case, built, rows):
         shown = PValues(built.shown.numerators[rows], built.shown.denominators[rows])
-        ranked = [rank(shown.numerators[i], built.totals[rows[i]], built.candidates) for i in range(len(rows))]
-        folds = [fold._replace(new=fold.new[rows], wanted=fold.wanted[rows]) for fold in built.folds]
+        ranked = [
+            rank(shown.numerators[i], built.totals[rows[i]], built.candidates)
+            for i in range(len(rows))
+        ]
+        folds = [
+            fold._replace(new=fold.new[rows], wanted=fold.wanted[rows]) for fold in built.folds
+        ]
         decided = brute_rules.decide(rule_of(case), folds, built.draws[rows], shown, case.level)
-        return cls(np.where(built.candidates, shown.floats(), 0.0), ranked, decided, built.candidates)
+        return cls(
+            np.where(built.candidates, shown.floats(), 0.0), ranked, decided, built.candidates
+        )
 
     @property
     def labelsets(self):
@@ -74,13 +83,18 @@ def check_answers(case, engine, truth, pred):
     assert np.array_equal(held[settled], members[np.arange(len(table)), asked][settled])
     (check_size_bounds if engine == "pinched" else check_sizes)(region, members, settled)
     if engine != "pinched" and settled.any():
-        chosen = int(np.flatnonzero(settled)[case.number % settled.sum()])  # lists take as long as all the rest
+        chosen = int(
+            np.flatnonzero(settled)[case.number % settled.sum()]
+        )  # lists take as long as all the rest
         check_members(case, region, chosen, members[chosen], truth)
 
 
 def members_of(region, truth):
     """Return who is a member, (n, 2^q), and for which objects all of them are settled."""
-    members, close = truth.candidates & truth.decided.members, truth.candidates & truth.decided.close
+    members, close = (
+        truth.candidates & truth.decided.members,
+        truth.candidates & truth.decided.close,
+    )
     for i, one in enumerate(truth.ranked):
         if region.force_nonempty and not members[i].any():
             members[i, one.codes[0]] = True
@@ -97,7 +111,9 @@ def check_best(pred, truth, *, n_best):
     ranked, table = truth.ranked, truth.table
     n_listed = min(n_best, len(ranked[0].codes))
     codes = np.array([one.codes[:n_listed] for one in ranked])
-    padded = np.pad(np.take_along_axis(table, np.array([one.codes for one in ranked]), axis=1), ((0, 0), (0, 9)))
+    padded = np.pad(
+        np.take_along_axis(table, np.array([one.codes for one in ranked]), axis=1), ((0, 0), (0, 9))
+    )
     top = pred.top(n_best)
     assert np.array_equal(codes_of(top.labelsets[:, :n_listed]), codes)
     same(top.p_values, padded[:, :n_best])
@@ -112,7 +128,10 @@ def check_masses(pred, truth):
     """The share of all p-values that labelsets with each label have; sums of floats, so not to the last bit."""
     total = truth.table.sum(axis=1, keepdims=True)
     shares = np.divide(
-        truth.table @ truth.labelsets, total, out=np.zeros((len(total), truth.labelsets.shape[1])), where=total > 0
+        truth.table @ truth.labelsets,
+        total,
+        out=np.zeros((len(total), truth.labelsets.shape[1])),
+        where=total > 0,
     )
     np.testing.assert_allclose(pred.rank_labels(method="mass"), shares, rtol=0, atol=1e-6)
 
@@ -120,7 +139,10 @@ def check_masses(pred, truth):
 def highest_of_labels(truth):
     """The highest p-value with each label off and on, (n, q, 2)."""
     table, labelsets = truth.table, truth.labelsets
-    highest = [[table[:, labelsets[:, j] == on].max(axis=1) for on in (0, 1)] for j in range(labelsets.shape[1])]
+    highest = [
+        [table[:, labelsets[:, j] == on].max(axis=1) for on in (0, 1)]
+        for j in range(labelsets.shape[1])
+    ]
     return np.moveaxis(np.array(highest), 2, 0)
 
 
@@ -164,11 +186,17 @@ def check_members(case, region, i, members, truth):
     same(listed.p_values, truth.table[i, codes])
     ranks = truth.decided.ranks[i]
     if np.issubdtype(ranks.dtype, np.integer):  # by p-value
-        assert codes.tolist() == [code for code in truth.ranked[i].codes.tolist() if members[code]][: len(codes)]
+        assert (
+            codes.tolist()
+            == [code for code in truth.ranked[i].codes.tolist() if members[code]][: len(codes)]
+        )
     else:  # by the sum that decides at this level
         others = np.setdiff1d(np.flatnonzero(members), codes)
         assert (np.diff(ranks[codes]) <= brute_rules.CLOSE).all()
-        assert ranks[others].max(initial=-np.inf) <= ranks[codes].min(initial=np.inf) + brute_rules.CLOSE
+        assert (
+            ranks[others].max(initial=-np.inf)
+            <= ranks[codes].min(initial=np.inf) + brute_rules.CLOSE
+        )
     if case.number % 4 == 1:
         iterated = np.array(list(region[i])).reshape(-1, truth.labelsets.shape[1])
         assert sorted(codes_of(iterated).tolist()) == np.flatnonzero(members).tolist()

@@ -1,7 +1,8 @@
 """The scores of all labelsets, from the measures' formulas: one labelset beside the other, nothing of the package.
 
-On outputs that are eighths, with weights that are halves, the formulas of powers, maxima and penalties have no rounding
-at all in floats, so that the package's whole numbers must equal them. Others agree to ten digits.
+On outputs that are eighths, with weights that are halves, the formulas of powers, maxima and
+penalties have no rounding at all in floats, so that the package's whole numbers must equal them.
+Others agree to ten digits.
 """
 
 import math
@@ -52,9 +53,14 @@ class Lopsided(Measure):
         likely = (outputs > 0.5).astype(np.int8)
         full = likely.all(axis=1)
         listed = np.concatenate(
-            [[row, np.ones(q, dtype=np.int8)][: 2 - same] for row, same in zip(likely, full, strict=True)]
+            [
+                [row, np.ones(q, dtype=np.int8)][: 2 - same]
+                for row, same in zip(likely, full, strict=True)
+            ]
         )
-        scores = np.concatenate([[-0.5, row[0]][: 2 - same] for row, same in zip(outputs, full, strict=True)])
+        scores = np.concatenate(
+            [[-0.5, row[0]][: 2 - same] for row, same in zip(outputs, full, strict=True)]
+        )
         return Costs(
             off=outputs**2,
             on=(1 - outputs) ** 2,
@@ -124,7 +130,9 @@ def mahalanobis(measure, asked, training):
     if measure.residuals == "absolute":
         known, new = np.abs(known), np.abs(new)
     else:
-        lines = [line_through(*pair) for pair in zip(training.outputs.T, training.labels.T, strict=True)]
+        lines = [
+            line_through(*pair) for pair in zip(training.outputs.T, training.labels.T, strict=True)
+        ]
         slope, intercept = np.array(lines).T
         known = training.labels - np.clip(intercept + slope * training.outputs, -1, 2)
         new = asked.labelsets[None] - np.clip(intercept + slope * asked.outputs, -1, 2)[:, None]
@@ -142,20 +150,28 @@ def mahalanobis(measure, asked, training):
 
 def line_through(outputs, labels):
     """Slope and intercept of least squares; slope 0 where outputs do not vary."""
-    slope = 0.0 if np.ptp(outputs) <= 1e-6 else np.cov(outputs, labels, bias=True)[0, 1] / np.var(outputs)
+    slope = (
+        0.0
+        if np.ptp(outputs) <= 1e-6
+        else np.cov(outputs, labels, bias=True)[0, 1] / np.var(outputs)
+    )
     return slope, labels.mean() - slope * outputs.mean()
 
 
 def unseen(measure, asked, training):
     """A cost for labelsets that no training example has."""
     known = {row.tobytes() for row in training.labels}
-    return for_all(asked, [measure.weight * (row.tobytes() not in known) for row in asked.labelsets])
+    return for_all(
+        asked, [measure.weight * (row.tobytes() not in known) for row in asked.labelsets]
+    )
 
 
 def cardinality(measure, asked, training):
     """1 - the share of training examples with as many labels."""
     sizes = training.labels.sum(axis=1)
-    return for_all(asked, [measure.weight * (1 - np.mean(sizes == row.sum())) for row in asked.labelsets])
+    return for_all(
+        asked, [measure.weight * (1 - np.mean(sizes == row.sum())) for row in asked.labelsets]
+    )
 
 
 def hamming(measure, asked, training):
@@ -184,7 +200,10 @@ def posterior(measure, asked, training):
     n = len(training.labels)
     exponent, share, temperature, intercepts = measure.parameters_
     often = (training.labels.sum(axis=0) + 0.5) / (n + 1)
-    values = np.log((n * asked.outputs + 0.5) / (n * (1 - asked.outputs) + 0.5)) / temperature + intercepts
+    values = (
+        np.log((n * asked.outputs + 0.5) / (n * (1 - asked.outputs) + 0.5)) / temperature
+        + intercepts
+    )
     values = values - share * np.log(often / (1 - often))
     logs = values @ asked.labelsets.T
     logs = logs + exponent * log_frequencies(training.labels, asked.labelsets, measure.smoothing)
@@ -200,7 +219,9 @@ def forest(measure, asked, training):
     for i, row in enumerate(leaves):
         for tree, leaf in enumerate(row):
             shares[i] += own[known[:, tree] == leaf].mean(axis=0) / len(row)
-    base = (posterior if hasattr(measure.base_, "parameters_") else log_loss)(measure.base_, asked, training)
+    base = (posterior if hasattr(measure.base_, "parameters_") else log_loss)(
+        measure.base_, asked, training
+    )
     return -np.log(measure.mix * np.exp(-base) + (1 - measure.mix) * shares)
 
 

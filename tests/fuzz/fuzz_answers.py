@@ -12,7 +12,12 @@ from labelsure.conformal import LabelWiseOutputsPredictor, OutputsPredictor
 from labelsure.engine import RegionSize
 from labelsure.engine._engine import LabelsetEngine
 from labelsure.measures import Measure
-from labelsure.predictions import LabelsetPredictions, LabelsetRegion, LabelWisePredictions, LabelWiseRegion
+from labelsure.predictions import (
+    LabelsetPredictions,
+    LabelsetRegion,
+    LabelWisePredictions,
+    LabelWiseRegion,
+)
 
 FEW_LABELS = 7
 """With more labels a table of all labelsets is not made."""
@@ -26,18 +31,39 @@ def plain_answer(answer):  # noqa: PLR0911, PLR0912 - one line per kind of answe
         case np.generic():
             return np.array(answer) if answer.dtype.kind in "OUSV" else answer.item()
         case np.ndarray():
-            return plain_answer(answer.tolist()) if answer.dtype == object else np.ascontiguousarray(answer)
+            return (
+                plain_answer(answer.tolist())
+                if answer.dtype == object
+                else np.ascontiguousarray(answer)
+            )
         case LabelsetPredictions():
             return answer_of_predictions(answer)
         case LabelsetRegion():
             return answer_of_region(answer)
         case LabelWisePredictions():
-            return answer.p_values, answer.labels, answer.rank_labels(), plain_answer(answer.region(0.2))
+            return (
+                answer.p_values,
+                answer.labels,
+                answer.rank_labels(),
+                plain_answer(answer.region(0.2)),
+            )
         case LabelWiseRegion():
-            return answer.possible_values, answer.inner, answer.outer, plain_answer(answer.sizes), answer.statement
+            return (
+                answer.possible_values,
+                answer.inner,
+                answer.outer,
+                plain_answer(answer.sizes),
+                answer.statement,
+            )
         case RegionSize():
             return answer.value, answer.low, answer.high, answer.at_least, answer.at_most
-        case OutputsPredictor() | LabelWiseOutputsPredictor() | BaseEstimator() | Measure() | LabelsetEngine():
+        case (
+            OutputsPredictor()
+            | LabelWiseOutputsPredictor()
+            | BaseEstimator()
+            | Measure()
+            | LabelsetEngine()
+        ):
             return type(answer).__name__
         case Mapping():
             return tuple((plain_answer(key), plain_answer(value)) for key, value in answer.items())
@@ -48,8 +74,14 @@ def plain_answer(answer):  # noqa: PLR0911, PLR0912 - one line per kind of answe
     if hasattr(answer, "columns") and not callable(answer.columns):
         return answer_of_frame(answer)
     if is_dataclass(answer) and not isinstance(answer, type):
-        kept = [one.name for one in fields(answer) if not one.name.startswith("_") and one.name != "label_names"]
-        return tuple((name, plain_answer(getattr(answer, name))) for name in kept if name != "index")
+        kept = [
+            one.name
+            for one in fields(answer)
+            if not one.name.startswith("_") and one.name != "label_names"
+        ]
+        return tuple(
+            (name, plain_answer(getattr(answer, name))) for name in kept if name != "index"
+        )
     if isinstance(answer, Sequence | set | frozenset):
         return tuple(map(plain_answer, answer))
     return type(answer).__name__
@@ -57,7 +89,12 @@ def plain_answer(answer):  # noqa: PLR0911, PLR0912 - one line per kind of answe
 
 def answer_of_predictions(predictions, level=0.2):
     """Everything there is to ask about few labels; what is cheap about many."""
-    parts = [predictions.labelsets, predictions.confidence, predictions.credibility, predictions.label_p_values]
+    parts = [
+        predictions.labelsets,
+        predictions.confidence,
+        predictions.credibility,
+        predictions.label_p_values,
+    ]
     if len(predictions.label_names) <= FEW_LABELS:
         parts += [predictions.p_values(), predictions.candidates(), predictions.rank_labels()]
         parts.append(answer_of_region(predictions.region(level)))

@@ -1,7 +1,8 @@
 """Every public callable with arguments that work: what fuzzing puts odd tables and odd values into.
 
-A call is a function of keyword arguments; ``tables`` names those that are tables of numbers. Classes are called with
-the arguments of their constructor and of what is asked of them next, so that nothing that can be set goes unseen.
+A call is a function of keyword arguments; ``tables`` names those that are tables of numbers.
+Classes are called with the arguments of their constructor and of what is asked of them next, so
+that nothing that can be set goes unseen.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,8 @@ class Call:
     learner : bool
         Whether one of the tables is handed to a learner as it is.
     unlike : tuple of str
-        Which arguments no odd value is put in for, because every one is taken, or some would take for ever.
+        Which arguments no odd value is put in for, because every one is taken, or some would take
+        for ever.
     sparse : bool
         Whether tables of numbers may be sparse.
     """
@@ -61,7 +63,9 @@ CALLS: dict[str, Call] = {}
 def call(name, function, tables=(), **options):
     """Add a call; ``given`` are its arguments that are no tables."""
     given = options.pop("given", {})
-    arguments = {one: TABLES[one.removeprefix("training_") if one not in TABLES else one] for one in tables}
+    arguments = {
+        one: TABLES[one.removeprefix("training_") if one not in TABLES else one] for one in tables
+    }
     CALLS[name] = Call(function, arguments | given, tuple(tables), **options)
 
 
@@ -102,7 +106,10 @@ TABLES = {
 }
 WHOLE = ("folds", "groups", "group_list")
 """Tables of names, which may be refused or read in another way where they are no whole numbers."""
-TABLES = {name: np.asarray(values, dtype=None if name in WHOLE else np.float64) for name, values in TABLES.items()}
+TABLES = {
+    name: np.asarray(values, dtype=None if name in WHOLE else np.float64)
+    for name, values in TABLES.items()
+}
 
 
 def knn():
@@ -120,7 +127,8 @@ def first_is_high(X):
     return rows[:, 0] > 0.5
 
 
-# --- conformal ----------------------------------------------------------------------------------------------------
+# --- conformal
+# ----------------------------------------------------------------------------------------------------
 def fit_and_predict(kind, ask="predict_labelsets"):
     """A classifier made, fitted and asked in one call."""
 
@@ -192,7 +200,9 @@ call(
 def fitted(kind=c.InductiveConformalClassifier, **parameters):
     """A fitted predictor, made once."""
     given = {"measure": m.PowerMeasure()} if kind is not c.LabelWiseConformalClassifier else {}
-    return kind(knn(), random_state=0, **given, **parameters).fit(X, Y, label_names=("sea", "city", "night"))
+    return kind(knn(), random_state=0, **given, **parameters).fit(
+        X, Y, label_names=("sea", "city", "night")
+    )
 
 
 def cross():
@@ -216,7 +226,12 @@ def copy_of(model):
 
 for kind in ("CrossConformalClassifier", "InductiveConformalClassifier"):
     model = cross if kind.startswith("Cross") else smoothed
-    call(f"conformal.{kind}.predict", lambda X_new, model=model: model().predict(X_new), ("X_new",), **learning)
+    call(
+        f"conformal.{kind}.predict",
+        lambda X_new, model=model: model().predict(X_new),
+        ("X_new",),
+        **learning,
+    )
     call(
         f"conformal.{kind}.predict_labelsets",
         lambda X_new, model=model: model().predict_labelsets(X_new),
@@ -231,10 +246,17 @@ for kind in ("CrossConformalClassifier", "InductiveConformalClassifier"):
     )
     call(
         f"conformal.{kind}.recalibrate",
-        lambda X, y, X_new, model=model, **p: model().recalibrate(X, y, **p).predict_labelsets(X_new),
+        lambda X, y, X_new, model=model, **p: (
+            model().recalibrate(X, y, **p).predict_labelsets(X_new)
+        ),
         XY,
         **learning,
-        given={"measure": m.LogLossMeasure(), "smoothed": False, "empty": "allow", "mondrian": None},
+        given={
+            "measure": m.LogLossMeasure(),
+            "smoothed": False,
+            "empty": "allow",
+            "mondrian": None,
+        },
     )
 call(
     "conformal.InductiveConformalClassifier.update",
@@ -249,7 +271,10 @@ call(
     **learning,
 )
 call(
-    "conformal.LabelWiseConformalClassifier.predict", lambda X_new: label_wise().predict(X_new), ("X_new",), **learning
+    "conformal.LabelWiseConformalClassifier.predict",
+    lambda X_new: label_wise().predict(X_new),
+    ("X_new",),
+    **learning,
 )
 call(
     "conformal.LabelWiseConformalClassifier.predict_labels",
@@ -265,7 +290,9 @@ call(
 call(
     "conformal.prefit",
     lambda X, y, X_new, **p: (
-        c.InductiveConformalClassifier(knn().fit(TABLES["X"], TABLES["y"]), prefit=True, random_state=0)
+        c.InductiveConformalClassifier(
+            knn().fit(TABLES["X"], TABLES["y"]), prefit=True, random_state=0
+        )
         .fit(X, y, **p)
         .predict_labelsets(X_new)
     ),
@@ -278,7 +305,12 @@ call(
     fit_and_predict(c.InductiveConformalClassifier),
     (*XY, "groups"),
     **learning,
-    given={"estimator": knn(), "measure": m.PowerMeasure(), "calibration_size": 0.5, "random_state": 0},
+    given={
+        "estimator": knn(),
+        "measure": m.PowerMeasure(),
+        "calibration_size": 0.5,
+        "random_state": 0,
+    },
 )
 call(
     "conformal.sample_weight",
@@ -323,9 +355,9 @@ call(
 )
 call(
     "conformal.calibrate_outputs with folds",
-    lambda outputs, Y, outputs_new, folds, **p: c.calibrate_outputs(outputs, Y, folds=folds, **p).predict_labelsets(
-        [outputs_new] * 4
-    ),
+    lambda outputs, Y, outputs_new, folds, **p: c.calibrate_outputs(
+        outputs, Y, folds=folds, **p
+    ).predict_labelsets([outputs_new] * 4),
     (*OUT, "folds"),
     given=choices,
     sparse=True,
@@ -344,15 +376,25 @@ call(
 )
 call(
     "conformal.calibrate_labels",
-    lambda outputs, Y, outputs_new, **p: c.calibrate_labels(outputs, Y, **p).predict_labels(outputs_new),
+    lambda outputs, Y, outputs_new, **p: c.calibrate_labels(outputs, Y, **p).predict_labels(
+        outputs_new
+    ),
     OUT,
-    given={"folds": None, "conditional": False, "label_names": None, "smoothed": False, "random_state": 0},
+    given={
+        "folds": None,
+        "conditional": False,
+        "label_names": None,
+        "smoothed": False,
+        "random_state": 0,
+    },
 )
 
 
 @cache
 def outputs_predictor(**options):
-    return c.calibrate_outputs(OUTPUTS, Y, random_state=0, label_names=("sea", "city", "night"), **options)
+    return c.calibrate_outputs(
+        OUTPUTS, Y, random_state=0, label_names=("sea", "city", "night"), **options
+    )
 
 
 call(
@@ -369,7 +411,9 @@ call(
 )
 call(
     "conformal.OutputsPredictor.predict_labelsets",
-    lambda outputs_new, X_new: outputs_predictor(smoothed=True).predict_labelsets(outputs_new, X_new),
+    lambda outputs_new, X_new: outputs_predictor(smoothed=True).predict_labelsets(
+        outputs_new, X_new
+    ),
     ("outputs_new", "X_new"),
     sparse=True,
     objects=("X_new",),
@@ -382,19 +426,25 @@ call(
 )
 call(
     "conformal.OutputsPredictor.update",
-    lambda outputs, Y, outputs_new: copy_of(outputs_predictor()).update(outputs, Y).predict_labelsets(outputs_new),
+    lambda outputs, Y, outputs_new: (
+        copy_of(outputs_predictor()).update(outputs, Y).predict_labelsets(outputs_new)
+    ),
     OUT,
     sparse=True,
 )
 call(
     "conformal.LabelWiseOutputsPredictor.predict_labels",
-    lambda outputs_new: c.calibrate_labels(OUTPUTS, Y, smoothed=True, random_state=0).predict_labels(outputs_new),
+    lambda outputs_new: c.calibrate_labels(
+        OUTPUTS, Y, smoothed=True, random_state=0
+    ).predict_labels(outputs_new),
     ("outputs_new",),
 )
 call(
     "conformal.LabelWiseOutputsPredictor.update",
     lambda outputs, Y, outputs_new: (
-        c.calibrate_labels(OUTPUTS, TABLES["Y"], random_state=0).update(outputs, Y).predict_labels(outputs_new)
+        c.calibrate_labels(OUTPUTS, TABLES["Y"], random_state=0)
+        .update(outputs, Y)
+        .predict_labels(outputs_new)
     ),
     OUT,
 )
@@ -409,7 +459,14 @@ for kind, argument in (("ByCardinality", {"at_most": 2}), ("ByLabel", {"label": 
     call(
         f"conformal.{kind}",
         lambda X, y, X_new, kind=kind, **p: fit_and_predict(c.CrossConformalClassifier)(
-            X, y, X_new, estimator=knn(), cv=2, mondrian=getattr(c, kind)(**p), measure=m.PowerMeasure(), random_state=0
+            X,
+            y,
+            X_new,
+            estimator=knn(),
+            cv=2,
+            mondrian=getattr(c, kind)(**p),
+            measure=m.PowerMeasure(),
+            random_state=0,
         ),
         XY,
         given=argument,

@@ -44,7 +44,9 @@ def names_with(what):
     """The names of the calls that have tables, or other arguments."""
     if what == "tables":
         return sorted(name for name, call in CALLS.items() if call.tables)
-    return sorted(name for name, call in CALLS.items() if {*call.arguments} - {*call.tables, *call.unlike})
+    return sorted(
+        name for name, call in CALLS.items() if {*call.arguments} - {*call.tables, *call.unlike}
+    )
 
 
 def ask(name, /, **changes):
@@ -52,7 +54,9 @@ def ask(name, /, **changes):
     call = CALLS[name]
     before = {argument: fingerprint(value) for argument, value in changes.items()}
     answer = outcome_of(
-        lambda: call.answer(**changes), learner=call.learner, indexing=name.endswith(("__getitem__", "__contains__"))
+        lambda: call.answer(**changes),
+        learner=call.learner,
+        indexing=name.endswith(("__getitem__", "__contains__")),
     )
     for argument, value in changes.items():
         if fingerprint(value) != before[argument]:
@@ -83,8 +87,19 @@ def verdict_on(call, table, form_name, form):
         return "either"
     if table in call.objects:
         masked = form_name in ("masked", "list of masked")
-        return "refused" if masked else "either" if form.verdict == "refused" or form_name == "matrix" else form.verdict
-    if form_name in MATRICES and form_name != "matrix" and not call.sparse and form.verdict == "same":
+        return (
+            "refused"
+            if masked
+            else "either"
+            if form.verdict == "refused" or form_name == "matrix"
+            else form.verdict
+        )
+    if (
+        form_name in MATRICES
+        and form_name != "matrix"
+        and not call.sparse
+        and form.verdict == "same"
+    ):
         return "either"
     return form.verdict
 
@@ -98,11 +113,15 @@ def check_forms(name, odd, usual, verdicts):
         return
     if "refused" in verdicts.values() and name not in UNUSED:
         raise Broken(f"taken: {verdicts}")
-    if any(verdict == "either" and table in CALLS[name].objects for table, verdict in verdicts.items()):
+    if any(
+        verdict == "either" and table in CALLS[name].objects for table, verdict in verdicts.items()
+    ):
         return  # dates and texts are features as the learner reads them
     expected = ask(name, **usual)
     if not same(answer, expected) and not (name in LAST_DIGITS and isinstance(expected, tuple)):
-        raise Broken(f"another answer than for plain arrays: {describe(answer)}, not {describe(expected)}")
+        raise Broken(
+            f"another answer than for plain arrays: {describe(answer)}, not {describe(expected)}"
+        )
 
 
 UNUSED = {"measures.ForestMeasure"}
@@ -114,7 +133,10 @@ def odd_tables(draw, name):
     """Arguments with one or two tables of odd values or shapes."""
     call = CALLS[name]
     chosen = draw(st.lists(st.sampled_from(call.tables), min_size=1, max_size=2, unique=True))
-    return {table: ODD_TABLES[draw(st.sampled_from(sorted(ODD_TABLES)))](call.arguments[table]) for table in chosen}
+    return {
+        table: ODD_TABLES[draw(st.sampled_from(sorted(ODD_TABLES)))](call.arguments[table])
+        for table in chosen
+    }
 
 
 @st.composite

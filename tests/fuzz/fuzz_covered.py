@@ -2,7 +2,9 @@
 
 MADE_BY_US = "made by labelsure from checked arrays, never by a user: its methods are called on what a call returns"
 ENGINE = "a part of the engine, fed by the predictors: compared with brute force in tests/engine"
-STAGE = "a stage inside the predictors, for those who build on them: takes what the doors have checked"
+STAGE = (
+    "a stage inside the predictors, for those who build on them: takes what the doors have checked"
+)
 BASE = "a base class: called through every class that is made of it"
 FILES = "reads files: generated and mutated files are in tests/datasets and tests/model_file"
 

@@ -88,7 +88,11 @@ def unsorted_csr(values):
     indices = np.tile(np.arange(q)[::-1].astype(np.int64), n)
     indptr = np.arange(0, n * q + 1, q, dtype=np.int64) if q else np.zeros(n + 1, dtype=np.int64)
     made = sparse.csr_array((n, q))
-    made.data, made.indices, made.indptr = np.ascontiguousarray(values[:, ::-1]).ravel(), indices, indptr
+    made.data, made.indices, made.indptr = (
+        np.ascontiguousarray(values[:, ::-1]).ravel(),
+        indices,
+        indptr,
+    )
     return made
 
 
@@ -189,7 +193,13 @@ def _cells(values, kind):
 
 def _several(value):
     """A number as an int, a bool or a float, whichever can hold it first."""
-    return int(value) if value > 1 and value == int(value) else bool(value) if value in (0, 1) else float(value)
+    return (
+        int(value)
+        if value > 1 and value == int(value)
+        else bool(value)
+        if value in (0, 1)
+        else float(value)
+    )
 
 
 def _pandas():
@@ -228,7 +238,9 @@ def _arrow(values):
 def _torch(values, dtype="float64", *, grad=False):
     import torch
 
-    return torch.tensor(np.ascontiguousarray(values), dtype=getattr(torch, dtype), requires_grad=grad)
+    return torch.tensor(
+        np.ascontiguousarray(values), dtype=getattr(torch, dtype), requires_grad=grad
+    )
 
 
 FRAMES = {
@@ -247,9 +259,13 @@ FRAMES = {
     "frame, sparse": Form(lambda v: _frame(v).astype(_pandas().SparseDtype("float64", 0))),
     "frame, odd index": Form(_odd_index),
     "frame, numbered": Form(lambda v: _pandas().DataFrame(v)),
-    "frame, one name": Form(lambda v: _pandas().DataFrame(v, columns=["c"] * v.shape[1]), verdict="either"),
+    "frame, one name": Form(
+        lambda v: _pandas().DataFrame(v, columns=["c"] * v.shape[1]), verdict="either"
+    ),
     "frame, two levels": Form(
-        lambda v: _pandas().DataFrame(v, columns=_pandas().MultiIndex.from_product([["a"], _names(v)])),
+        lambda v: _pandas().DataFrame(
+            v, columns=_pandas().MultiIndex.from_product([["a"], _names(v)])
+        ),
         verdict="either",
     ),
     "frame of text": Form(lambda v: _frame(v, "str"), verdict="refused"),
@@ -285,7 +301,11 @@ def fingerprint(value):  # noqa: PLR0911 - one return per kind of table
         content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
         return value.dtype.str, value.shape, value.strides, value.flags.writeable, content
     if hasattr(value, "columns") and hasattr(value, "iloc"):
-        return value.to_numpy(dtype=object).tolist().__repr__(), list(value.columns), list(value.index)
+        return (
+            value.to_numpy(dtype=object).tolist().__repr__(),
+            list(value.columns),
+            list(value.index),
+        )
     if hasattr(value, "detach"):
         return value.detach().clone().float().numpy().tobytes()
     if hasattr(value, "to_numpy") or hasattr(value, "to_pandas"):

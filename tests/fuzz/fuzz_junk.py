@@ -30,7 +30,9 @@ VALUES["generator"] = (i for i in range(0))
 
 
 def _with(values, entry, dtype=None):
-    changed = values.astype(dtype or np.result_type(values, type(entry)) if dtype is not object else object)
+    changed = values.astype(
+        dtype or np.result_type(values, type(entry)) if dtype is not object else object
+    )
     changed.flat[len(changed.flat) // 2 :][:1] = entry
     return changed
 

@@ -54,7 +54,16 @@ LEARNERS = {
     "pool": lambda: PooledClassifier([("a", MLkNNClassifier(2)), ("b", MLkNNClassifier(3))], cv=2),
     "recalibrated": lambda: RecalibratedClassifier(MLkNNClassifier(2), cv=2),
 }
-KINDS = ("outputs", "folds", "labels of outputs", "cross", "inductive", "prefit", "full", "label-wise")
+KINDS = (
+    "outputs",
+    "folds",
+    "labels of outputs",
+    "cross",
+    "inductive",
+    "prefit",
+    "full",
+    "label-wise",
+)
 FROM_OUTPUTS = KINDS[:3]
 EXACT_X = {"neighbours", "pool", "recalibrated"}
 """Learners that read X as float64, whatever it comes as: others keep float32, or add up sparse rows in their order."""
@@ -92,25 +101,37 @@ class Configuration:
                 return calibrate_outputs(X, Y, **self.options).predict_labelsets(X_new)
             case "folds":
                 folds = np.arange(len(self.Y)) % 2
-                return calibrate_outputs(X, Y, folds=folds, **self.options).predict_labelsets([X_new, X_new])
+                return calibrate_outputs(X, Y, folds=folds, **self.options).predict_labelsets(
+                    [X_new, X_new]
+                )
             case "labels of outputs":
                 return calibrate_labels(X, Y, **self.options).predict_labels(X_new)
         made = {"cross": CrossConformalClassifier, "full": FullConformalClassifier,
                 "label-wise": LabelWiseConformalClassifier}.get(self.kind, InductiveConformalClassifier)  # fmt: skip
         learner = LEARNERS[self.learner]()
         if self.kind == "prefit":
-            set_missing_seeds(learner, 0).fit(self.X, self.Y.astype(int))  # the same learner for each form
+            set_missing_seeds(learner, 0).fit(
+                self.X, self.Y.astype(int)
+            )  # the same learner for each form
         names = self.options.get("label_names")
         options = {name: value for name, value in self.options.items() if name != "label_names"}
         model = made(learner, **options).fit(X, Y, label_names=names)
-        return model.predict_labels(X_new) if self.kind == "label-wise" else model.predict_labelsets(X_new)
+        return (
+            model.predict_labels(X_new)
+            if self.kind == "label-wise"
+            else model.predict_labelsets(X_new)
+        )
 
 
 @st.composite
 def measures(draw):
     """Any measure: by its name in the registry, a sum of several, or a function of one's own."""
-    words = sorted(name for name, word in MEASURES.items() if word.role == "measure" and name not in SLOW)
-    penalties = sorted(name for name, word in MEASURES.items() if word.role in ("penalty", "option"))
+    words = sorted(
+        name for name, word in MEASURES.items() if word.role == "measure" and name not in SLOW
+    )
+    penalties = sorted(
+        name for name, word in MEASURES.items() if word.role in ("penalty", "option")
+    )
     if draw(st.integers(0, 9)) == 0:
         return FunctionMeasure(worst)
     added = draw(st.lists(st.sampled_from(penalties), max_size=2, unique=True))
@@ -124,7 +145,9 @@ def configurations(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**20)))
     n, q = draw(st.sampled_from([1, 2, 9, 16])), draw(st.sampled_from([1, 2, 3, 3, 4]))
     n_features = q if kind in FROM_OUTPUTS else draw(st.sampled_from([1, 4]))
-    X, X_new = (rng.integers(0, 9, (rows, n_features)) / 8 for rows in (n, draw(st.sampled_from([0, 1, 3]))))
+    X, X_new = (
+        rng.integers(0, 9, (rows, n_features)) / 8 for rows in (n, draw(st.sampled_from([0, 1, 3])))
+    )
     Y = (rng.random((n, q)) < draw(st.sampled_from([0.0, 0.5, 1.0]))).astype(np.float64)
     options = {"random_state": 0, "smoothed": draw(st.booleans())}
     if draw(st.booleans()):
@@ -140,7 +163,14 @@ def configurations(draw):
     if kind in ("cross", "folds"):
         options["guarantee"] = draw(st.sampled_from(["cross", *GUARANTEES]))
     if kind in ("cross", "inductive", "prefit", "outputs", "folds") and draw(st.booleans()):
-        categories = [ByCardinality(2), ByLabel(0), ByObject(first_is_high), "cardinality", 0, q - 1]
+        categories = [
+            ByCardinality(2),
+            ByLabel(0),
+            ByObject(first_is_high),
+            "cardinality",
+            0,
+            q - 1,
+        ]
         options["mondrian"] = draw(st.sampled_from(categories))
     if kind == "cross":
         options["cv"] = draw(st.sampled_from([2, 3]))
@@ -151,11 +181,21 @@ def configurations(draw):
     if isinstance(options.get("measure"), str):
         options["measure"] = safe_measure(options["measure"])
     both = Y.min(axis=0).max() < Y.max(axis=0).min()
-    learners = sorted({*LEARNERS} - (set() if kind != "prefit" or both else {"logistic"}))  # which takes no one class
+    learners = sorted(
+        {*LEARNERS} - (set() if kind != "prefit" or both else {"logistic"})
+    )  # which takes no one class
     made = Configuration(
-        kind, draw(st.sampled_from(learners)), options, X, Y, X_new, draw(st.sampled_from([0.01, 0.2, 0.5]))
+        kind,
+        draw(st.sampled_from(learners)),
+        options,
+        X,
+        Y,
+        X_new,
+        draw(st.sampled_from([0.01, 0.2, 0.5])),
     )
-    made.forms = {name: draw(st.sampled_from(usable_forms(made, name))) for name in ("X", "Y", "X_new")}
+    made.forms = {
+        name: draw(st.sampled_from(usable_forms(made, name))) for name in ("X", "Y", "X_new")
+    }
     return made
 
 
@@ -166,10 +206,14 @@ def usable_forms(made, name):
     exact = made.kind in FROM_OUTPUTS or made.learner in EXACT_X
     if name != "Y" and not exact:
         return ["plain", "Fortran", "read-only", "big-endian", "lists", "strided"]
-    sparse = {*MATRICES} if name != "Y" and made.kind in FROM_OUTPUTS else set()  # not every measure takes them
+    sparse = (
+        {*MATRICES} if name != "Y" and made.kind in FROM_OUTPUTS else set()
+    )  # not every measure takes them
     of_labels = name == "Y" or made.kind in FROM_OUTPUTS
     other_names = {*FRAMES} if "label_names" in made.options and of_labels else set()  # are refused
-    listed = {"lists", "tuples", "list of arrays"} if len(values) == 0 else set()  # which have no columns then
+    listed = (
+        {"lists", "tuples", "list of arrays"} if len(values) == 0 else set()
+    )  # which have no columns then
     return sorted({*forms} - {"matrix"} - sparse - other_names - listed)
 
 

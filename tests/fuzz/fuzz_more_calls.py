@@ -37,7 +37,8 @@ import labelsure.metrics as mt
 import labelsure.model_file as mo
 from labelsure import paper
 
-# --- measures -----------------------------------------------------------------------------------------------------
+# --- measures
+# -----------------------------------------------------------------------------------------------------
 EVERY_MEASURE = (
     "PowerMeasure",
     "LogLossMeasure",
@@ -91,12 +92,19 @@ def measured(kind):
     def run(outputs, Y, outputs_new, **parameters):
         measure = getattr(m, kind)(**parameters)
         if kind == "ForestMeasure":
-            model = c.InductiveConformalClassifier(knn(), measure=measure, calibration_size=0.5, random_state=0)
+            model = c.InductiveConformalClassifier(
+                knn(), measure=measure, calibration_size=0.5, random_state=0
+            )
             return model.fit(X, Y).predict_labelsets(X_NEW)
         if kind.endswith("Penalty"):
             measure = m.PowerMeasure() + measure
         return calibrate_and_predict(
-            outputs, Y, outputs_new, training_labels=TABLES["Y"], training_outputs=OUTPUTS, measure=measure
+            outputs,
+            Y,
+            outputs_new,
+            training_labels=TABLES["Y"],
+            training_outputs=OUTPUTS,
+            measure=measure,
         )
 
     return run
@@ -140,7 +148,11 @@ call(
     },
 )
 call("measures.make_measure", m.make_measure, given={"name": "power:2+pairs"})
-call("measures.default_candidates", lambda n_labels: repr(m.default_candidates(n_labels)), given={"n_labels": 3})
+call(
+    "measures.default_candidates",
+    lambda n_labels: repr(m.default_candidates(n_labels)),
+    given={"n_labels": 3},
+)
 call(
     "measures.fit and scores",
     lambda labels, scores, outputs_new, Y_new: [
@@ -150,7 +162,8 @@ call(
     ("labels", "scores", "outputs_new", "Y_new"),
 )
 
-# --- estimators ---------------------------------------------------------------------------------------------------
+# --- estimators
+# ---------------------------------------------------------------------------------------------------
 LEARNER_ARGUMENTS = {
     "MLkNNClassifier": {"n_neighbors": 2, "smoothing": 1.0},
     "MLRBFClassifier": {"centre_fraction": 0.2, "scaling": 1.0, "n_init": 1, "random_state": 0},
@@ -199,7 +212,14 @@ def learned(kind):
 
 for name, arguments in LEARNER_ARGUMENTS.items():
     room = getattr(labelsure, name).__module__.split(".")[1]
-    call(f"{room}.{name}", learned(name), ("X", "Y", "X_new"), given=arguments, unlike=TAKES_LONG, **learning)
+    call(
+        f"{room}.{name}",
+        learned(name),
+        ("X", "Y", "X_new"),
+        given=arguments,
+        unlike=TAKES_LONG,
+        **learning,
+    )
 call(
     "estimators.fit_base",
     lambda X, Y, X_new: e.outputs_of(e.fit_base(knn(), X, Y), X_new, 3),
@@ -223,7 +243,8 @@ call(
 for name in ("ranking_loss", "one_error", "coverage_error", "average_precision"):
     call(f"paper.{name}", getattr(paper, name), ("Y_true", "scores"))
 
-# --- decisions ----------------------------------------------------------------------------------------------------
+# --- decisions
+# ----------------------------------------------------------------------------------------------------
 PAIR = ("outputs", "Y", "outputs_new")
 CONTROLS = {
     "control_recall": {"target": 0.7, "method": "crc", "delta": None, "bound": None},
@@ -249,8 +270,19 @@ def controlled(name):
 for name, arguments in CONTROLS.items():
     call(f"decisions.{name}", controlled(name), PAIR, given=arguments)
 CONTROLLERS = {
-    "RecallController": {"method": "crc", "delta": None, "bound": None, "cv": None, "merge": "random"},
-    "PrecisionController": {"delta": 0.2, "thresholds": 11, "correction": "fixed-sequence", "bound": "betting"},
+    "RecallController": {
+        "method": "crc",
+        "delta": None,
+        "bound": None,
+        "cv": None,
+        "merge": "random",
+    },
+    "PrecisionController": {
+        "delta": 0.2,
+        "thresholds": 11,
+        "correction": "fixed-sequence",
+        "bound": "betting",
+    },
     "CoverController": {"form": "count", "cv": None, "merge": "random"},
 }
 for name, arguments in CONTROLLERS.items():
@@ -275,11 +307,20 @@ for name, arguments in CONTROLLERS.items():
 call(
     "decisions.ReviewSelector",
     lambda X, y, X_new, from_fit, alpha, batch, **p: (
-        d.ReviewSelector(smoothed(), **p).calibrate(X, y, from_fit=from_fit).select(X_new, alpha=alpha, batch=batch)
+        d.ReviewSelector(smoothed(), **p)
+        .calibrate(X, y, from_fit=from_fit)
+        .select(X_new, alpha=alpha, batch=batch)
     ),
     XY,
     **learning,
-    given={"at_most": 0, "label": None, "sureness": None, "from_fit": False, "alpha": 0.3, "batch": True},
+    given={
+        "at_most": 0,
+        "label": None,
+        "sureness": None,
+        "from_fit": False,
+        "alpha": 0.3,
+        "batch": True,
+    },
 )
 call(
     "decisions.select_objects",
@@ -289,24 +330,39 @@ call(
 )
 call(
     "decisions.find_label_errors",
-    lambda X_new, Y_new, level: d.find_label_errors(smoothed(), X_new, Y_new, trusted=(X, Y), level=level),
+    lambda X_new, Y_new, level: d.find_label_errors(
+        smoothed(), X_new, Y_new, trusted=(X, Y), level=level
+    ),
     ("X_new", "Y_new"),
     **learning,
     given={"level": 0.5},
 )
-call("decisions.fewest_flagged", d.fewest_flagged, given={"n_trusted": 100, "n_suspects": 1000, "level": 0.1})
-call("decisions.pac_significance", d.pac_significance, given={"n_calibration": 100, "epsilon": 0.1, "delta": 0.1})
-call("decisions.pac_region", d.pac_region, given={"predictions": None, "epsilon": 0.5, "delta": 0.4})
+call(
+    "decisions.fewest_flagged",
+    d.fewest_flagged,
+    given={"n_trusted": 100, "n_suspects": 1000, "level": 0.1},
+)
+call(
+    "decisions.pac_significance",
+    d.pac_significance,
+    given={"n_calibration": 100, "epsilon": 0.1, "delta": 0.1},
+)
+call(
+    "decisions.pac_region", d.pac_region, given={"predictions": None, "epsilon": 0.5, "delta": 0.4}
+)
 call(
     "decisions.advise",
     lambda X, y, **p: d.advise(smoothed(), X, y, **p),
     ("X", "y"),
     **learning,
     given={"levels": (0.1, 0.2), "max_objects": 20, "random_state": 0}
-    | {table: np.repeat(TABLES[table], 2, axis=0) for table in ("X", "y")},  # 20 examples are the least
+    | {
+        table: np.repeat(TABLES[table], 2, axis=0) for table in ("X", "y")
+    },  # 20 examples are the least
 )
 
-# --- predictions --------------------------------------------------------------------------------------------------
+# --- predictions
+# --------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -326,7 +382,12 @@ def labels_predicted():
 
 
 CALLS["decisions.pac_region"].arguments["predictions"] = all_predictions()
-call("predictions.LabelsetPredictions.p_value", lambda Y_new: predictions().p_value(Y_new), ("Y_new",), sparse=True)
+call(
+    "predictions.LabelsetPredictions.p_value",
+    lambda Y_new: predictions().p_value(Y_new),
+    ("Y_new",),
+    sparse=True,
+)
 ONE_OF = {
     "top": {"k": 2},
     "region": {"significance": 0.2, "confidence": None, "force_nonempty": False, "bits": 1.0},
@@ -349,11 +410,21 @@ def asked(what, method):
 
 for method, arguments in ONE_OF.items():
     call(f"predictions.LabelsetPredictions.{method}", asked(predictions, method), given=arguments)
-REGION = {"to_frame": {"layout": "wide", "prefix": "p_", "library": None}, "__getitem__": {"i": 1}, "_repr_html_": {}}
+REGION = {
+    "to_frame": {"layout": "wide", "prefix": "p_", "library": None},
+    "__getitem__": {"i": 1},
+    "_repr_html_": {},
+}
 for method, arguments in REGION.items():
-    call(f"predictions.LabelsetRegion.{method}", asked(lambda: predictions().region(0.2), method), given=arguments)
     call(
-        f"predictions.LabelWiseRegion.{method}", asked(lambda: labels_predicted().region(0.3), method), given=arguments
+        f"predictions.LabelsetRegion.{method}",
+        asked(lambda: predictions().region(0.2), method),
+        given=arguments,
+    )
+    call(
+        f"predictions.LabelWiseRegion.{method}",
+        asked(lambda: labels_predicted().region(0.3), method),
+        given=arguments,
     )
 call(
     "predictions.LabelsetRegion.contains",
@@ -368,21 +439,37 @@ call(
 )
 call(
     "predictions.ObjectRegion.questions",
-    lambda labelset_cost: str(predictions().region(0.2)[1].questions(labelset_cost=labelset_cost).question),
+    lambda labelset_cost: str(
+        predictions().region(0.2)[1].questions(labelset_cost=labelset_cost).question
+    ),
     given={"labelset_cost": 2.0},
 )
 call(
-    "decisions.plan", lambda **p: repr(d.plan(predictions().region(0.2), **p)), given={"budget": 5, "labelset_cost": 2}
+    "decisions.plan",
+    lambda **p: repr(d.plan(predictions().region(0.2), **p)),
+    given={"budget": 5, "labelset_cost": 2},
 )
-call("predictions.ObjectRegion.__contains__", lambda Y: Y in predictions().region(0.2)[1], given={"Y": [1, 0, 1]})
+call(
+    "predictions.ObjectRegion.__contains__",
+    lambda Y: Y in predictions().region(0.2)[1],
+    given={"Y": [1, 0, 1]},
+)
 call(
     "predictions.RankedLabelsets.to_frame",
     asked(lambda: predictions().top(2), "to_frame"),
     given={"layout": "wide", "library": None},
 )
 call("predictions.Summaries.columns", lambda: predictions().summary().columns()["confidence"])
-call("predictions.Summaries.to_frame", asked(lambda: predictions().summary(), "to_frame"), given={"library": None})
-call("predictions.Summaries.__getitem__", asked(lambda: predictions().summary(), "__getitem__"), given={"i": 1})
+call(
+    "predictions.Summaries.to_frame",
+    asked(lambda: predictions().summary(), "to_frame"),
+    given={"library": None},
+)
+call(
+    "predictions.Summaries.__getitem__",
+    asked(lambda: predictions().summary(), "__getitem__"),
+    given={"i": 1},
+)
 for method in ("contains", "wrong", "n_wrong"):
     call(
         f"predictions.LabelWiseRegion.{method}",
@@ -392,7 +479,9 @@ for method in ("contains", "wrong", "n_wrong"):
     )
 call(
     "predictions.LabelWisePredictions.labelset_p_value",
-    lambda Y_new, at_most_wrong: labels_predicted().labelset_p_value(Y_new, at_most_wrong=at_most_wrong),
+    lambda Y_new, at_most_wrong: labels_predicted().labelset_p_value(
+        Y_new, at_most_wrong=at_most_wrong
+    ),
     ("Y_new",),
     given={"at_most_wrong": 0},
     sparse=True,
@@ -405,19 +494,28 @@ LABEL_WISE = {
     "_repr_html_": {},
 }
 for method, arguments in LABEL_WISE.items():
-    call(f"predictions.LabelWisePredictions.{method}", asked(labels_predicted, method), given=arguments)
+    call(
+        f"predictions.LabelWisePredictions.{method}",
+        asked(labels_predicted, method),
+        given=arguments,
+    )
 call(
     "predictions.Guarantee.sentence",
     lambda significance: [predictions().guarantee.sentence(significance)],
     given={"significance": 0.1},
 )
 
-# --- metrics ------------------------------------------------------------------------------------------------------
+# --- metrics
+# ------------------------------------------------------------------------------------------------------
 of_predictions = {"predictions": all_predictions()}
 levels = {**of_predictions, "significance": (0.1, 0.2)}
 call("metrics.efficiency_criteria", mt.efficiency_criteria, ("Y_true",), given=levels, sparse=True)
 call(
-    "metrics.calibration_curve", mt.calibration_curve, ("Y_true",), given={**levels, "coverage_level": 0.9}, sparse=True
+    "metrics.calibration_curve",
+    mt.calibration_curve,
+    ("Y_true",),
+    given={**levels, "coverage_level": 0.9},
+    sparse=True,
 )
 call("metrics.error_rate", mt.error_rate, ("contains",))
 call(
@@ -431,7 +529,10 @@ for name in ("mean_region_size", "median_region_size"):
     call(f"metrics.{name}", getattr(mt, name), ("sizes",))
 call("metrics.size_histogram", mt.size_histogram, ("sizes",), given={"max_size": 8})
 call(
-    "metrics.coverage_by_cardinality", mt.coverage_by_cardinality, ("contains", "Y_true"), given={"coverage_level": 0.9}
+    "metrics.coverage_by_cardinality",
+    mt.coverage_by_cardinality,
+    ("contains", "Y_true"),
+    given={"coverage_level": 0.9},
 )
 call(
     "metrics.coverage_by_label",
@@ -439,7 +540,12 @@ call(
     ("contains", "Y_true"),
     given={"coverage_level": 0.9, "label_names": ["sea", "city", "night"]},
 )
-call("metrics.coverage_by_size", mt.coverage_by_size, ("contains", "sizes"), given={"coverage_level": 0.9})
+call(
+    "metrics.coverage_by_size",
+    mt.coverage_by_size,
+    ("contains", "sizes"),
+    given={"coverage_level": 0.9},
+)
 call(
     "metrics.coverage_by_group",
     lambda group_list, **p: mt.coverage_by_group(groups=group_list, **p),
@@ -494,7 +600,8 @@ call(
     unlike=("direction", "low", "high"),
 )
 
-# --- labelsets: what a user says about them ------------------------------------------------------------------------
+# --- labelsets: what a user says about them
+# ------------------------------------------------------------------------
 NAMES = ("sea", "city", "night")
 CONSTRAINTS = {
     "AtLeast": {"k": 1, "labels": NAMES},
@@ -509,7 +616,12 @@ for name, arguments in CONSTRAINTS.items():
     call(
         f"engine.{name}",
         lambda name=name, **p: c.calibrate_outputs(
-            OUTPUTS, Y, constraints=getattr(ls, name)(**p), on_violation="drop", label_names=NAMES, random_state=0
+            OUTPUTS,
+            Y,
+            constraints=getattr(ls, name)(**p),
+            on_violation="drop",
+            label_names=NAMES,
+            random_state=0,
         ).predict_labelsets(OUTPUTS_NEW),
         given=arguments,
     )
@@ -520,7 +632,8 @@ call(
     unlike=("labels",),
 )
 
-# --- files, pictures and pages --------------------------------------------------------------------------------------
+# --- files, pictures and pages
+# --------------------------------------------------------------------------------------
 
 
 def in_a_folder(function):
@@ -561,11 +674,17 @@ for name in ("TablePredictor", "predict_batches"):
     )
 
 for name in ("load_model", "open_model", "read_manifest"):
-    call(f"model_file.{name}", lambda path, name=name: str(getattr(mo, name)(path)) and None, given={"path": "nowhere"})
+    call(
+        f"model_file.{name}",
+        lambda path, name=name: str(getattr(mo, name)(path)) and None,
+        given={"path": "nowhere"},
+    )
 for name in ("load_dataset",):
     call(
         f"datasets.{name}",
-        lambda name, data_home, download: ds.load_dataset(name, data_home=data_home, download=download),
+        lambda name, data_home, download: ds.load_dataset(
+            name, data_home=data_home, download=download
+        ),
         given={"name": "nothing", "data_home": None, "download": False},
         unlike=("download",),
     )
@@ -598,8 +717,18 @@ call(
     unlike=("name",),
     sparse=True,
 )
-call("plots.ConfidenceDisplay", picture("ConfidenceDisplay"), ("Y_true",), given=of_predictions, sparse=True)
-call("plots.LabelDisplay", picture("LabelDisplay"), given={**of_predictions, "i": 1, "significance": 0.2})
+call(
+    "plots.ConfidenceDisplay",
+    picture("ConfidenceDisplay"),
+    ("Y_true",),
+    given=of_predictions,
+    sparse=True,
+)
+call(
+    "plots.LabelDisplay",
+    picture("LabelDisplay"),
+    given={**of_predictions, "i": 1, "significance": 0.2},
+)
 call(
     "plots.LabelsetDisplay",
     picture("LabelsetDisplay"),
@@ -607,7 +736,11 @@ call(
     given={**of_predictions, "i": 1, "significance": 0.2, "top": 3},
     sparse=True,
 )
-call("plots.RegionSizeDisplay", picture("RegionSizeDisplay"), given={**of_predictions, "significance": (0.1, 0.2)})
+call(
+    "plots.RegionSizeDisplay",
+    picture("RegionSizeDisplay"),
+    given={**of_predictions, "significance": (0.1, 0.2)},
+)
 
 
 def write_report(folder, Y_true, **given):

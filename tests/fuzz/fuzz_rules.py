@@ -1,7 +1,8 @@
 """What every call is held to: an answer without NaN, or an error that is ours and clear; inputs stay as they are.
 
-An error is clear where a ``raise`` of ours made it, as a ValueError or TypeError whose message says what is wrong in
-words; or where the learner inside refused X at its own door, because X is handed to it as it is.
+An error is clear where a ``raise`` of ours made it, as a ValueError or TypeError whose message says
+what is wrong in words; or where the learner inside refused X at its own door, because X is handed
+to it as it is.
 """
 
 import ast
@@ -44,7 +45,9 @@ class Broken(AssertionError):  # noqa: N818 - a promise is, not the code
 def lines_of_raises(filename):
     """The lines of a file that belong to a raise statement."""
     tree = ast.parse("".join(linecache.getlines(filename)))
-    spans = [(node.lineno, node.end_lineno) for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    spans = [
+        (node.lineno, node.end_lineno) for node in ast.walk(tree) if isinstance(node, ast.Raise)
+    ]
     return frozenset(line for first, last in spans for line in range(first, last + 1))
 
 
@@ -120,7 +123,11 @@ def outcome_of(call, **allowed):
             if complaint:
                 raise Broken(f"{type(error).__name__}: {str(error)[:300]} ({complaint})") from error
             answer = Refusal(type(error).__name__, str(error))
-    leaks = [one for one in caught if issubclass(one.category, RuntimeWarning) and one.filename.startswith(SOURCES)]
+    leaks = [
+        one
+        for one in caught
+        if issubclass(one.category, RuntimeWarning) and one.filename.startswith(SOURCES)
+    ]
     if leaks:
         raise Broken(f"RuntimeWarning: {leaks[0].message} at {leaks[0].filename}:{leaks[0].lineno}")
     if not isinstance(answer, Refusal):
@@ -144,7 +151,11 @@ def same(one, other):
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and one.shape == other.shape and bool(np.array_equal(one, other))
+        return (
+            one.dtype == other.dtype
+            and one.shape == other.shape
+            and bool(np.array_equal(one, other))
+        )
     return type(one) is type(other) and one == other
 
 

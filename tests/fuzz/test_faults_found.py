@@ -44,7 +44,13 @@ from labelsure.engine import AtMost, compile_constraints
 from labelsure.engine._constraints import list_constraints
 from labelsure.estimators import outputs_of
 from labelsure.estimators._members import check_sample_weight
-from labelsure.measures import AutoMeasure, LogLossMeasure, PosteriorMeasure, default_candidates, make_measure
+from labelsure.measures import (
+    AutoMeasure,
+    LogLossMeasure,
+    PosteriorMeasure,
+    default_candidates,
+    make_measure,
+)
 from labelsure.metrics import OnlinePValues, Slab, calibration_curve, coverage_by_group
 from labelsure.model_file import save_model
 
@@ -52,7 +58,12 @@ RNG = np.random.default_rng(0)
 X, X_NEW = RNG.integers(0, 9, (16, 4)) / 8, RNG.integers(0, 9, (2, 4)) / 8
 OUTPUTS, OUTPUTS_NEW = RNG.integers(0, 9, (16, 3)) / 8, RNG.integers(0, 9, (2, 3)) / 8
 Y = np.maximum((RNG.random((16, 3)) < OUTPUTS).astype(int), np.eye(3, dtype=int)[np.arange(16) % 3])
-LEARNERS = [MLkNNClassifier(2), MLRBFClassifier(), MLNBClassifier(n_generations=1), BPMLLClassifier(n_epochs=1)]
+LEARNERS = [
+    MLkNNClassifier(2),
+    MLRBFClassifier(),
+    MLNBClassifier(n_generations=1),
+    BPMLLClassifier(n_epochs=1),
+]
 MASKED = np.ma.array(X, mask=np.arange(X.size).reshape(X.shape) == 5)
 VECTOR = sparse.coo_array(np.array([1.0, 0.0, 1.0]))
 
@@ -68,7 +79,9 @@ class ArrayOnly:
 
 
 def knn(**options):
-    return InductiveConformalClassifier(MLkNNClassifier(2), calibration_size=0.5, random_state=0, **options)
+    return InductiveConformalClassifier(
+        MLkNNClassifier(2), calibration_size=0.5, random_state=0, **options
+    )
 
 
 @pytest.mark.parametrize("masked", [MASKED, list(MASKED)], ids=["array", "rows"])
@@ -98,7 +111,9 @@ def test_learners_refuse_arrays_of_dates_and_texts(dtype):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_learners_refuse_numbers_whose_squares_overflow(learner):
     for huge in (1e300 * X, sparse.csr_array(1e300 * X)):
-        with pytest.raises(ValueError, match=r"X must hold numbers of at most 1e\+150 in size.*Scale your features"):
+        with pytest.raises(
+            ValueError, match=r"X must hold numbers of at most 1e\+150 in size.*Scale your features"
+        ):
             learner.fit(huge, Y)
 
 
@@ -121,7 +136,9 @@ def test_centres_take_sparse_rows_with_wide_indices():
 
 
 def test_sparse_outputs_stay_as_they_are():
-    given = sparse.csr_array((np.array([0.5, 0.25]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
+    given = sparse.csr_array(
+        (np.array([0.5, 0.25]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3)
+    )
     calibrate_outputs(OUTPUTS, Y).predict_labelsets(given).p_values()
     assert given.indices.tolist() == [2, 0]
     assert given.data.tolist() == [0.5, 0.25]
@@ -130,7 +147,9 @@ def test_sparse_outputs_stay_as_they_are():
 def test_no_sparse_rows_are_no_error():
     pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(sparse.csr_array((0, 3)))
     assert pred.p_values().shape == (0, 8)
-    scores = calibrate_outputs(OUTPUTS, Y).nonconformity(sparse.csr_array((0, 3)), sparse.csr_array((0, 3)))
+    scores = calibrate_outputs(OUTPUTS, Y).nonconformity(
+        sparse.csr_array((0, 3)), sparse.csr_array((0, 3))
+    )
     assert len(scores) == 0
 
 
@@ -143,12 +162,16 @@ def test_sparse_vectors_are_refused():
     vector = sparse.coo_array(np.array([0.5, 0.0, 0.25]))
     with pytest.raises(ValueError, match=r"outputs must have shape \(n_objects, 3\), got \(3,\)"):
         calibrate_outputs(OUTPUTS, Y).predict_labelsets(vector)
-    with pytest.raises(ValueError, match=r"A sparse X must have one row per object, got shape \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"A sparse X must have one row per object, got shape \(3,\)"
+    ):
         object_keys(vector)
 
 
 def test_sparse_outputs_are_refused_in_words_where_only_dense_ones_go():
-    with pytest.raises(ValueError, match=r"got a csr_array that .*\(a sparse matrix, of which toarray"):
+    with pytest.raises(
+        ValueError, match=r"got a csr_array that .*\(a sparse matrix, of which toarray"
+    ):
         calibrate_labels(sparse.csr_array(OUTPUTS), Y)
 
 
@@ -186,7 +209,9 @@ def test_weights_that_are_no_numbers_are_refused():
     ):
         with pytest.raises(ValueError, match="sample_weight must be a dense array of numbers"):
             check_sample_weight(bad, X)
-        with pytest.raises(ValueError, match="what weight returns must be a dense array of numbers"):
+        with pytest.raises(
+            ValueError, match="what weight returns must be a dense array of numbers"
+        ):
             knn(weight=lambda X, bad=bad: bad[: len(X)]).fit(X, Y)
 
 
@@ -195,8 +220,14 @@ def test_full_predictor_takes_frames_of_several_types_below_each_other():
     whole = (8 * X).astype(int)
     asked = whole[:1] + 0.5  # which integers cannot hold
     names = [f"c{j}" for j in range(4)]
-    expected = FullConformalClassifier(MLkNNClassifier(2), random_state=0).fit(whole, Y).predict_labelsets(asked)
-    model = FullConformalClassifier(MLkNNClassifier(2), random_state=0).fit(polars.DataFrame(whole, schema=names), Y)
+    expected = (
+        FullConformalClassifier(MLkNNClassifier(2), random_state=0)
+        .fit(whole, Y)
+        .predict_labelsets(asked)
+    )
+    model = FullConformalClassifier(MLkNNClassifier(2), random_state=0).fit(
+        polars.DataFrame(whole, schema=names), Y
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an array has no names
         assert np.array_equal(model.predict_labelsets(asked).p_values(), expected.p_values())
@@ -204,7 +235,9 @@ def test_full_predictor_takes_frames_of_several_types_below_each_other():
 
 def test_full_predictor_refuses_objects_of_another_kind():
     model = FullConformalClassifier(MultiOutputClassifier(LogisticRegression())).fit(X, Y)
-    with pytest.raises(ValueError, match="X must be of the kind that fit was given, float64, got datetime64"):
+    with pytest.raises(
+        ValueError, match="X must be of the kind that fit was given, float64, got datetime64"
+    ):
         model.predict(X_NEW.astype("datetime64[D]"))
 
 
@@ -238,40 +271,56 @@ def test_flags_may_be_numpys():
 
 
 REFUSALS = {
-    "label_names": (lambda: calibrate_outputs(OUTPUTS, Y, label_names=3), "label_names must be a sequence of 3 names"),
-    "label_names, a set": (lambda: read_labels(Y, {"a", "b", "c"}), "label_names must be a sequence of 3 names"),
-    "bits": (lambda: check_number(10**400, name="bits"), "bits must be a finite number, got a whole number of 13"),
+    "label_names": (lambda: calibrate_outputs(OUTPUTS, Y, label_names=3), "label_names must be a"
+                                                                          " sequence of 3 names"),
+    "label_names, a set": (lambda: read_labels(Y, {"a", "b", "c"}), "label_names must be a"
+                                                                    " sequence of 3 names"),
+    "bits": (lambda: check_number(10**400, name="bits"), "bits must be a finite number, got a"
+                                                         " whole number of 13"),
     "duration": (lambda: check_number(np.timedelta64(1, "D"), name="bits"), "bits must be a finite number"),
     "labels of a constraint": (lambda: compile_constraints(AtMost(1, None), 3), "must name labels"),
-    "constraints": (lambda: list_constraints(np.array(1)), "constraints must be constraints such as"),
+    "constraints": (lambda: list_constraints(np.array(1)), "constraints must be constraints such"
+                                                           " as"),
     "mondrian": (lambda: knn(mondrian=ByObject(3)).fit(X, Y), "ByObject takes a function"),
     "cv": (lambda: CrossConformalClassifier(MLkNNClassifier(2), cv=b"12").fit(X, Y), "cv must be a whole number"),
     "n_fits": (lambda: FullConformalClassifier(MLkNNClassifier(2)).fit(X, Y).n_fits(None), "n_objects must be a whole"),
-    "n_calibration": (lambda: pac_significance(10**400, 0.1), "n_calibration must be at most 100000000"),
+    "n_calibration": (lambda: pac_significance(10**400, 0.1), "n_calibration must be at most"
+                                                              " 100000000"),
     "epsilon": (lambda: pac_significance(10, 1e-300), r"takes more than 10\^15"),
-    "epsilon, the least": (lambda: pac_significance(100, 5e-324), r"takes more than 10\^15 calibration examples, got"),
+    "epsilon, the least": (lambda: pac_significance(100, 5e-324), r"takes more than 10\^15"
+                                                                  r" calibration examples, got"),
     "epsilon, below floats": (lambda: pac_significance(9, Fraction(1, 10**400)), r"takes more than 10\^15 calibration"),
     "delta, below floats": (lambda: pac_significance(9, 0.1, delta=Fraction(1, 10**400)), "takes at least 8742 calib"),
     "hidden_fraction": (lambda: BPMLLClassifier(hidden_fraction=1e300).fit(X, Y), r"at most 5.* fit into 64 GiB"),
-    "y of folds": (lambda: MultiLabelStratifiedKFold(2).split(None, VECTOR), r"y must be a label matrix.*shape \(3,\)"),
+    "y of folds": (lambda: MultiLabelStratifiedKFold(2).split(None, VECTOR), r"y must be a label"
+                                                                             r" matrix.*shape \(3,\)"),
     "y without labels": (
         lambda: MultiLabelStratifiedKFold(2).split(None, sparse.csr_array((4, 0))), "y must have at least one label"
     ),
-    "folds": (lambda: calibrate_outputs(OUTPUTS, Y, folds=[[0], [0, 1]]), "folds must be an array of shape"),
-    "target": (lambda: control_precision(OUTPUTS, Y, target=10**400), "target must be a number strictly between"),
-    "thresholds": (lambda: control_precision(OUTPUTS, Y, thresholds=10**400), "thresholds must be at most 1000000"),
-    "levels": (lambda: advise(None, X, Y, levels=3.0), "significance must be a number strictly between 0 and 1"),
-    "significance": (lambda: AutoMeasure(significance=np.array(7)).levels(), "significance must be a number strictly"),
+    "folds": (lambda: calibrate_outputs(OUTPUTS, Y, folds=[[0], [0, 1]]), "folds must be an array"
+                                                                          " of shape"),
+    "target": (lambda: control_precision(OUTPUTS, Y, target=10**400), "target must be a number"
+                                                                      " strictly between"),
+    "thresholds": (lambda: control_precision(OUTPUTS, Y, thresholds=10**400), "thresholds must be"
+                                                                              " at most 1000000"),
+    "levels": (lambda: advise(None, X, Y, levels=3.0), "significance must be a number strictly"
+                                                       " between 0 and 1"),
+    "significance": (lambda: AutoMeasure(significance=np.array(7)).levels(), "significance must"
+                                                                             " be a number strictly"),
     "measure": (lambda: make_measure(3), "The name of a measure must be a text"),
     "n_labels": (lambda: default_candidates(None), "n_labels must be a whole number"),
     "number of labels": (lambda: outputs_of(MLkNNClassifier(2).fit(X, Y), X, None), "n_labels must be a whole number"),
     "score": (lambda: OnlinePValues().update(10**400), "must lie within the range of int64"),
-    "X of a slab": (lambda: Slab(np.ones(2), 0.0, 1.0).holds([1.0, 2.0]), r"X must have shape \(n_objects, 2\), got"),
+    "X of a slab": (lambda: Slab(np.ones(2), 0.0, 1.0).holds([1.0, 2.0]), r"X must have shape"
+                                                                          r" \(n_objects, 2\), got"),
     "groups": (lambda: coverage_by_group([True], None), "groups must have one row per object"),
-    "ragged": (lambda: as_array([[1], [1, 2]], name="folds", shape="(n,)"), r"folds must be an array of shape \(n,\)"),
+    "ragged": (lambda: as_array([[1], [1, 2]], name="folds", shape="(n,)"), r"folds must be an"
+                                                                            r" array of shape \(n,\)"),
     "top": (lambda: TablePredictor(calibrate_outputs(OUTPUTS, Y), top=2**70), "top must be at most 1000000, got"),
-    "model": (lambda: TablePredictor("a\0b"), "model must be a predictor or the path of its file, got 'a.*x00b'"),
-    "trusted": (lambda: save_model(None, "never.labelsure", trusted=None), "trusted must hold names of classes"),
+    "model": (lambda: TablePredictor("a\0b"), "model must be a predictor or the path of its file,"
+                                              " got 'a.*x00b'"),
+    "trusted": (lambda: save_model(None, "never.labelsure", trusted=None), "trusted must hold"
+                                                                           " names of classes"),
 }  # fmt: skip
 
 
@@ -284,7 +333,9 @@ def test_odd_values_are_refused_in_words(name):
 
 def test_predictions_refuse_what_they_cannot_list_or_write():
     pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(OUTPUTS_NEW)
-    with pytest.raises(ValueError, match=r"k labelsets for 2 objects must fit into 64 GiB, got 2\^"):
+    with pytest.raises(
+        ValueError, match=r"k labelsets for 2 objects must fit into 64 GiB, got 2\^"
+    ):
         pred.top(2**70)
     with pytest.raises(ValueError, match="prefix must be a text"):
         pred.to_frame(prefix=3)
@@ -299,26 +350,39 @@ def test_predictions_refuse_what_they_cannot_list_or_write():
 
 
 @pytest.mark.parametrize(
-    "number", [Fraction(1, 8), np.longdouble(0.125), np.float32(0.125)], ids=lambda n: type(n).__name__
+    "number",
+    [Fraction(1, 8), np.longdouble(0.125), np.float32(0.125)],
+    ids=lambda n: type(n).__name__,
 )
 def test_parameters_may_be_numbers_of_any_type(number):
     for make in (
         lambda value: LogLossMeasure(floor=value),
         lambda value: PosteriorMeasure(
-            prior_exponent=value, marginals_share=value, temperature=value, intercepts=value, smoothing=value
+            prior_exponent=value,
+            marginals_share=value,
+            temperature=value,
+            intercepts=value,
+            smoothing=value,
         ),
     ):
         tables = [
-            calibrate_outputs(OUTPUTS, Y, measure=make(value), training_labels=Y, training_outputs=OUTPUTS)
+            calibrate_outputs(
+                OUTPUTS, Y, measure=make(value), training_labels=Y, training_outputs=OUTPUTS
+            )
             .predict_labelsets(OUTPUTS_NEW)
             .p_values()
             for value in (number, 0.125)
         ]
         assert np.array_equal(*tables)
     pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(OUTPUTS)
-    curves = [calibration_curve(Y, pred, 0.2, coverage_level=value) for value in (1 - number, 0.875)]
+    curves = [
+        calibration_curve(Y, pred, 0.2, coverage_level=value) for value in (1 - number, 0.875)
+    ]
     assert np.array_equal(curves[0].high, curves[1].high)
 
 
 def test_texts_and_arrays_without_dimensions_list_nothing():
-    assert [is_list(value) for value in ([], np.zeros(1), "ab", b"ab", np.array(1), 3)] == [True, True] + [False] * 4
+    assert [is_list(value) for value in ([], np.zeros(1), "ab", b"ab", np.array(1), 3)] == [
+        True,
+        True,
+    ] + [False] * 4

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from labelsure.cli import main
 
 FEW = settings(
-    derandomize=True, max_examples=80, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+    derandomize=True,
+    max_examples=80,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
 )
 MANY = settings(FEW, max_examples=max(LONG // 10, 1), derandomize=False)
 COMMANDS = ("fit", "predict", "evaluate", "report", "explain", "datasets")
@@ -44,7 +48,11 @@ def folder(tmp_path_factory):
 def check(folder, words):
     before = {path: path.stat().st_size for path in folder.iterdir() if path.suffix == ".csv"}
     printed, said = io.StringIO(), io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(said),
+    ):
         try:
             code = main(words)
         except SystemExit as stopped:
@@ -56,7 +64,9 @@ def check(folder, words):
         assert len(errors) == 1, text
         assert len(errors[0].split()) > 4
     assert "Traceback" not in text
-    assert before == {path: path.stat().st_size for path in folder.iterdir() if path in before}, "data were changed"
+    assert before == {path: path.stat().st_size for path in folder.iterdir() if path in before}, (
+        "data were changed"
+    )
 
 
 words = st.builds(

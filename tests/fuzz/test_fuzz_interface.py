@@ -1,6 +1,7 @@
 """Every public call, with odd tables and odd values: an answer that is right, or an error that says what is wrong.
 
-Here a few hundred calls, always the same in CI; ``make validity`` makes tens of thousands (``LABELSURE_FUZZ_CALLS``).
+Here a few hundred calls, always the same in CI; ``make validity`` makes tens of thousands
+(``LABELSURE_FUZZ_CALLS``).
 """
 
 import importlib
@@ -19,7 +20,11 @@ import labelsure
 pytestmark = pytest.mark.filterwarnings("ignore")
 WITH_TABLES, WITH_VALUES = cases.names_with("tables"), cases.names_with("values")
 FEW = settings(
-    derandomize=True, max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+    derandomize=True,
+    max_examples=40,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
 )
 MANY = settings(
     max_examples=max(cases.LONG // 24, 1),
@@ -81,7 +86,9 @@ def test_every_public_callable_is_fuzzed_or_says_why_not(room):
     public = importlib.import_module(f"labelsure.{room}")
     called = {name.split(".")[1] for name in CALLS if name.startswith(f"{room}.")}
     callables = {name for name in public.__all__ if callable(getattr(public, name))}
-    assert not callables - called - {*REASONS[room]}, "without a call in tests/fuzz and without a reason"
+    assert not callables - called - {*REASONS[room]}, (
+        "without a call in tests/fuzz and without a reason"
+    )
     assert not {*REASONS[room]} - {*public.__all__}, "reasons for names that are gone"
 
 
@@ -89,5 +96,9 @@ def test_every_public_callable_is_fuzzed_or_says_why_not(room):
 def test_every_public_method_of_what_users_hold_is_fuzzed(name):
     room, kind = name.split(".")
     held = getattr(importlib.import_module(f"labelsure.{room}"), kind)
-    methods = {f"{name}.{method}" for method, _ in inspect.getmembers(held, inspect.isfunction) if method[0] != "_"}
+    methods = {
+        f"{name}.{method}"
+        for method, _ in inspect.getmembers(held, inspect.isfunction)
+        if method[0] != "_"
+    }
     assert not methods - {*CALLS} - {*METHODS_WITHOUT}

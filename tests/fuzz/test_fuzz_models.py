@@ -10,11 +10,21 @@ from fuzz_models import configurations
 from fuzz_rules import Refusal, outcome_of, same
 from hypothesis import HealthCheck, Phase, given, settings
 
-from labelsure import calibrate_labels, calibrate_outputs, control_cover, control_precision, control_recall
+from labelsure import (
+    calibrate_labels,
+    calibrate_outputs,
+    control_cover,
+    control_precision,
+    control_recall,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 FEW = settings(
-    derandomize=True, max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None
+    derandomize=True,
+    max_examples=40,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
 )
 MANY = settings(FEW, max_examples=max(LONG // 16, 1), derandomize=False)
 
@@ -23,7 +33,9 @@ def check(configuration):
     odd, usual = configuration.tables()
     before = {name: fingerprint(table) for name, table in odd.items()}
     answer = outcome_of(lambda: configuration.run(**odd), learner=True)
-    assert before == {name: fingerprint(table) for name, table in odd.items()}, "an input was changed"
+    assert before == {name: fingerprint(table) for name, table in odd.items()}, (
+        "an input was changed"
+    )
     expected = outcome_of(lambda: configuration.run(**usual), learner=True)
     if isinstance(answer, Refusal) or isinstance(expected, Refusal):
         assert isinstance(answer, Refusal) == isinstance(expected, Refusal), (answer, expected)
@@ -65,8 +77,11 @@ def test_one_label_and_a_thousand_are_answered(n_labels):
 
 
 @pytest.mark.parametrize(
-    "control", [calibrate_outputs, calibrate_labels, control_recall, control_precision, control_cover]
+    "control",
+    [calibrate_outputs, calibrate_labels, control_recall, control_precision, control_cover],
 )
 def test_no_labels_and_no_examples_are_refused(control):
     for shape in [(5, 0), (0, 3), (0, 0)]:
-        assert isinstance(outcome_of(lambda shape=shape: control(np.empty(shape), np.empty(shape))), Refusal)
+        assert isinstance(
+            outcome_of(lambda shape=shape: control(np.empty(shape), np.empty(shape))), Refusal
+        )

@@ -41,7 +41,9 @@ def make_measure(name):
             prior_exponent=0.5, marginals_share=0.75, temperature=1.5, intercepts=0.0
         ),
         "auto": lambda: choose_among("power", "log-loss+unseen", "log-loss+prior"),
-        "auto-words": lambda: choose_among("power+pairs", "signed-oof+hp:2", "small-forest+prior:0.5", "posterior"),
+        "auto-words": lambda: choose_among(
+            "power+pairs", "signed-oof+hp:2", "small-forest+prior:0.5", "posterior"
+        ),
         "forest": small_forest,
         "forest+unseen": lambda: small_forest() + m.UnseenPenalty(),
     }
@@ -50,12 +52,16 @@ def make_measure(name):
 
 def choose_among(*names):
     """Return a measure chosen on the training part."""
-    return labelsure.AutoMeasure([measures.make_measure(name) for name in names], n_folds=3, n_objects=12)
+    return labelsure.AutoMeasure(
+        [measures.make_measure(name) for name in names], n_folds=3, n_objects=12
+    )
 
 
 def small_forest():
     """Return a forest of ten trees, mixed with log loss."""
-    return measures.ForestMeasure(measures.LogLossMeasure(), n_estimators=10, min_samples_leaf=5, mix=0.5)
+    return measures.ForestMeasure(
+        measures.LogLossMeasure(), n_estimators=10, min_samples_leaf=5, mix=0.5
+    )
 
 
 def make_learner(name):
@@ -66,7 +72,9 @@ def make_learner(name):
         "votes": lambda: MultiOutputClassifier(Votes()),
         "ml-knn": lambda: labelsure.MLkNNClassifier(5),
         "recalibrated": lambda: labelsure.RecalibratedClassifier(Votes(), cv=3, random_state=0),
-        "pool": lambda: labelsure.PooledClassifier([("middle", Votes()), ("low", Votes(2))], cv=3, random_state=0),
+        "pool": lambda: labelsure.PooledClassifier(
+            [("middle", Votes()), ("low", Votes(2))], cv=3, random_state=0
+        ),
         "tree": lambda: DecisionTreeClassifier(max_leaf_nodes=8, random_state=0),
         "extra-trees": lambda: ExtraTreesClassifier(8, max_leaf_nodes=8, random_state=0),
     }
@@ -133,14 +141,19 @@ class Data:
         rows = np.arange(one.n_rows)
         self.fold_of = rows * 7 % one.n_rows % N_FOLDS
         sizes = {"none": 1, "pairs": 2, "unequal": 1 + rows % 5 // 2}[one.groups]
-        self.groups = {} if one.groups == "none" else {"groups": np.cumsum(np.ones(one.n_rows, int)) // sizes}
+        self.groups = (
+            {} if one.groups == "none" else {"groups": np.cumsum(np.ones(one.n_rows, int)) // sizes}
+        )
         self.given = self.Y
         if one.gaps:
             self.given = self.Y.astype(float)
             self.given[rows % 7 == 3, rows[rows % 7 == 3] % one.n_labels] = np.nan
 
     def splits(self):
-        return [(np.flatnonzero(self.fold_of != k), np.flatnonzero(self.fold_of == k)) for k in range(N_FOLDS)]
+        return [
+            (np.flatnonzero(self.fold_of != k), np.flatnonzero(self.fold_of == k))
+            for k in range(N_FOLDS)
+        ]
 
 
 def counting(one, data):
@@ -166,10 +179,16 @@ def make_model(one, data):
         asked = {**given, "guarantee": one.guarantee} if one.made == "cross" else given
         asked = {name: value for name, value in asked.items() if name != "random_state"}
         given = {"measure": measures.PowerMeasure(2), "random_state": one.seed}
-    guarantee = {} if one.guarantee == "cross" or one.then == "recalibrated" else {"guarantee": one.guarantee}
+    guarantee = (
+        {}
+        if one.guarantee == "cross" or one.then == "recalibrated"
+        else {"guarantee": one.guarantee}
+    )
     if one.made.startswith("cross"):
         stratified = labelsure.MultiLabelStratifiedKFold(N_FOLDS, random_state=0)
-        cv = {"cross": N_FOLDS, "cross-lists": data.splits(), "cross-stratified": stratified}[one.made]
+        cv = {"cross": N_FOLDS, "cross-lists": data.splits(), "cross-stratified": stratified}[
+            one.made
+        ]
         model = labelsure.CrossConformalClassifier(learner, cv=cv, **given, **guarantee)
     elif one.made == "full":
         model = labelsure.FullConformalClassifier(learner, **given)
@@ -266,7 +285,11 @@ def answer(one):
     if one.made.split("-")[-1] in ("outputs", "folds", "sparse"):
         predictor, asked, objects = make_outputs_predictor(one, data)
     else:
-        predictor, asked, objects = (make_label_wise if label_wise else make_model)(one, data), data.X_new, {}
+        predictor, asked, objects = (
+            (make_label_wise if label_wise else make_model)(one, data),
+            data.X_new,
+            {},
+        )
     if one.then == "saved":
         predictor = saved_and_loaded(predictor)
     cells = {}
@@ -278,7 +301,10 @@ def answer(one):
     cells |= of_labelsets(predictions, data.Y_new)
     if not all(predictions.certain):
         cells["predict"] = Cell("bound", cells["predict"].values)
-    by_optimiser = one.learner in ("pool", "recalibrated")  # whose weights differ by 1e-11 between processors
+    by_optimiser = one.learner in (
+        "pool",
+        "recalibrated",
+    )  # whose weights differ by 1e-11 between processors
     if hasattr(predictor, "nonconformity") and not objects and not by_optimiser:
         cells["nonconformity"] = near(predictor.nonconformity(asked, data.Y_new))
     return cells
@@ -294,13 +320,19 @@ def answer_single(one):
     for metric in ("exact match", "hamming", "f1"):
         model.predict_for = metric
         cells[f"predict for {metric}"] = certain(bits(model.predict(data.X_new)))
-    if one.measure == "default" or one.made == "cross":  # p-values of one fold are tied, and weigh labelsets equally
+    if (
+        one.measure == "default" or one.made == "cross"
+    ):  # p-values of one fold are tied, and weigh labelsets equally
         cells |= of_questions(model.predict_labelsets(data.X_new).region(LEVELS[0]), data.Y_new)
     if len(model.models_) > 1:
         errors = labelsure.find_label_errors(model, data.X, data.Y)
     else:
-        errors = labelsure.find_label_errors(model, data.X_new, data.Y_new, trusted=(data.X, data.Y), level=0.5)
-    return cells | {f"label errors {question}": cell for question, cell in of_label_errors(errors).items()}
+        errors = labelsure.find_label_errors(
+            model, data.X_new, data.Y_new, trusted=(data.X, data.Y), level=0.5
+        )
+    return cells | {
+        f"label errors {question}": cell for question, cell in of_label_errors(errors).items()
+    }
 
 
 def of_questions(region, Y):
@@ -315,7 +347,10 @@ def of_questions(region, Y):
         "plan statement": certain([session.statement]),
         "first question": certain([one.questions(labelset_cost=3).question.text for one in region]),
     }
-    for name, options in (("certain", {}), ("settled", {"certain": False, "labelset_cost": float("inf")})):
+    for name, options in (
+        ("certain", {}),
+        ("settled", {"certain": False, "labelset_cost": float("inf")}),
+    ):
         needed = metrics.answers_needed(region, Y, **options)
         for field in ("labels", "labelsets", "settled", "wrong"):
             cells[f"until {name} {field}"] = certain(getattr(needed, field))
@@ -358,7 +393,10 @@ def of_labelsets(pred, Y):
         cells["candidates"] = certain(bits(pred.candidates()))
         cells["rank_labels mass"] = near(pred.rank_labels(method="mass")[0])
     for level in LEVELS:
-        cells |= {f"{question} {level}": cell for question, cell in of_region(pred, level, Y, witnesses).items()}
+        cells |= {
+            f"{question} {level}": cell
+            for question, cell in of_region(pred, level, Y, witnesses).items()
+        }
     return cells
 
 
@@ -387,7 +425,10 @@ def of_region(pred, level, Y, witnesses):
         cells["inner"] = certain(bits(region.inner), known.all(axis=(1, 2)))
         cells["outer"] = certain(bits(region.outer), known.all(axis=(1, 2)))
         if known[0].all():
-            words = [",".join(names) for names in (region[0].sure, region[0].possible, region[0].ruled_out)]
+            words = [
+                ",".join(names)
+                for names in (region[0].sure, region[0].possible, region[0].ruled_out)
+            ]
             cells["sure, possible, ruled out"] = certain(["; ".join(words)])
         if known.all() and all(pred.certain):
             cells["forced"] = certain(bits(pred.region(level, force_nonempty=True).outer))
@@ -395,7 +436,9 @@ def of_region(pred, level, Y, witnesses):
 
 
 def _log2_of(size):
-    return [round(log2(max(number, 0.5)), 3) for number in (size.at_least, size.value, size.at_most)]
+    return [
+        round(log2(max(number, 0.5)), 3) for number in (size.at_least, size.value, size.at_most)
+    ]
 
 
 class Witnesses:
@@ -410,7 +453,9 @@ class Witnesses:
         self.labelsets = np.concatenate([pred.top(5).labelsets, flips], axis=1)
         self.objects = np.repeat(np.arange(len(pred)), self.labelsets.shape[1])
         self.pred = pred[self.objects]
-        self.p_values = self.pred.p_value(self.labelsets.reshape(-1, n_labels)).reshape(self.labelsets.shape[:2])
+        self.p_values = self.pred.p_value(self.labelsets.reshape(-1, n_labels)).reshape(
+            self.labelsets.shape[:2]
+        )
 
     def attain(self, values):
         """Tell which of the values, (n, q, 2), a labelset has."""
@@ -424,7 +469,9 @@ class Witnesses:
         n_labels = len(region.label_names)
         if self.counted:
             return np.ones((len(region), n_labels, 2), dtype=bool)
-        inside = self.pred.region(region.significance).contains(self.labelsets.reshape(-1, n_labels))
+        inside = self.pred.region(region.significance).contains(
+            self.labelsets.reshape(-1, n_labels)
+        )
         inside = inside.reshape(self.labelsets.shape[:2])[:, :, None]
         return self._any(inside, inside)
 
@@ -443,10 +490,16 @@ def of_labels(pred, Y):
     if not pred.conditional:
         cells["rank_labels"] = certain(pred.rank_labels())
     for level in LEVELS:
-        regions = {f"{level} wrong {h}": pred.region(level, at_most_wrong=h) for h in (0, 1) if h < Y.shape[1]}
+        regions = {
+            f"{level} wrong {h}": pred.region(level, at_most_wrong=h)
+            for h in (0, 1)
+            if h < Y.shape[1]
+        }
         regions[f"{level} per label"] = pred.region(level, per_label=True)
         for name, region in regions.items():
-            cells[f"possible_values {name}"] = certain(bits(region.possible_values.reshape(len(Y), -1)))
+            cells[f"possible_values {name}"] = certain(
+                bits(region.possible_values.reshape(len(Y), -1))
+            )
             cells[f"contains {name}"] = certain(bits(region.contains(Y)[None]))
             cells[f"statement {name}"] = certain([region.statement])
             if level == LEVELS[1]:

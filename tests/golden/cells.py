@@ -15,10 +15,11 @@ class Cell(NamedTuple):
     Attributes
     ----------
     status : {"certain", "near", "estimate", "bound"}
-        "certain": counted or proven, compared to the bit where ``mask`` holds (None: everywhere). "near": the same in
-        floats that are no p-values, compared to 1e-12. "estimate": [lower bound, estimate, upper bound] of log2 of
-        each region's size, some not counted; old and new bounds must have a number in common. "bound": what a search
-        had when it was stopped, shown and not compared.
+        "certain": counted or proven, compared to the bit where ``mask`` holds (None: everywhere).
+        "near": the same in floats that are no p-values, compared to 1e-12. "estimate": [lower
+        bound, estimate, upper bound] of log2 of each region's size, some not counted; old and new
+        bounds must have a number in common. "bound": what a search had when it was stopped, shown
+        and not compared.
     values : list
         Whole numbers, floats and texts, flat.
     mask : list of bool or None
@@ -95,7 +96,9 @@ def differs(cell, stored):
 def _close(values, stored):
     if len(values) != len(stored):
         return True
-    largest = max((abs(value) for value in stored if value is not None and math.isfinite(value)), default=0.0)
+    largest = max(
+        (abs(value) for value in stored if value is not None and math.isfinite(value)), default=0.0
+    )
     return all(
         old == new or (None not in (old, new) and abs(old - new) <= 1e-12 * largest)
         for old, new in zip(stored, values, strict=True)
@@ -105,5 +108,6 @@ def _close(values, stored):
 def _agree(sizes, stored):
     """Tell whether some size lies within old and new bounds, for each object."""
     return len(sizes) == len(stored) and all(
-        max(new[0], old[0]) <= min(new[2], old[2]) + 0.001 for new, old in zip(sizes, stored, strict=True)
+        max(new[0], old[0]) <= min(new[2], old[2]) + 0.001
+        for new, old in zip(sizes, stored, strict=True)
     )

@@ -26,7 +26,11 @@ class Configuration(NamedTuple):
     @property
     def name(self):
         usual = Configuration(self.made)
-        parts = [f"{field}={value}" for field, value in self._asdict().items() if value != getattr(usual, field)]
+        parts = [
+            f"{field}={value}"
+            for field, value in self._asdict().items()
+            if value != getattr(usual, field)
+        ]
         return " ".join([self.made, *parts])
 
 
@@ -43,8 +47,21 @@ MEASURES = (
         "label-wise",
         "label-wise-oof",
     ),
-    *("frequency", "power+hp", "power:2+cp", "power:3+unseen", "log-loss+unseen:3", "log-loss+prior"),
-    *("log-loss+uniform-prior:0.5", "signed+hp", "power+pairs+cp+unseen:1", "max-norm+hp:1", "auto"),
+    *(
+        "frequency",
+        "power+hp",
+        "power:2+cp",
+        "power:3+unseen",
+        "log-loss+unseen:3",
+        "log-loss+prior",
+    ),
+    *(
+        "log-loss+uniform-prior:0.5",
+        "signed+hp",
+        "power+pairs+cp+unseen:1",
+        "max-norm+hp:1",
+        "auto",
+    ),
 )
 FORESTS = ("forest", "forest+unseen", "auto-words")
 """These, and the learners in TREES, follow scikit-learn's trees: compared where its version is that of the record."""
@@ -52,14 +69,36 @@ TREES = ("tree", "extra-trees")
 
 SPARSE_MEASURES = ("default", "power", "log-loss", "power:2+pairs")
 TAXONOMIES = ("cardinality", "at-most-2", "label", "function")
-CONSTRAINTS = ("at-most", "at-least", "exactly", "implies", "exclude", "hierarchy", "allowed", "implies+at-most")
+CONSTRAINTS = (
+    "at-most",
+    "at-least",
+    "exactly",
+    "implies",
+    "exclude",
+    "hierarchy",
+    "allowed",
+    "implies+at-most",
+)
 LABEL_WISE = (
-    *("label-wise", "label-wise-cv", "label-wise-conditional", "label-wise-cv-conditional", "label-wise-prefit"),
+    *(
+        "label-wise",
+        "label-wise-cv",
+        "label-wise-conditional",
+        "label-wise-cv-conditional",
+        "label-wise-prefit",
+    ),
     *("label-wise-outputs", "label-wise-folds"),
 )
 
 MAXIMUM = ("max-norm", "max-norm+hp:1", "function")
-DISTANCES = ("mahalanobis", "mahalanobis-shrunk", "signed", "signed-oof", "mahalanobis-oof", "signed+hp")
+DISTANCES = (
+    "mahalanobis",
+    "mahalanobis-shrunk",
+    "signed",
+    "signed-oof",
+    "mahalanobis-oof",
+    "signed+hp",
+)
 PAIRS = ("power:2+pairs", "power+hp")
 OUT_OF_FOLD = ("signed-oof", "mahalanobis-oof", "label-wise-oof", "auto", "auto-words")
 WITHOUT_TRAINING = ("default", "power", "log-loss", "log-loss:0.01", "max-norm", "function")
@@ -68,7 +107,12 @@ WITHOUT_TRAINING = ("default", "power", "log-loss", "log-loss:0.01", "max-norm",
 def _allowed(one):  # noqa: PLR0911
     """Leave out what is refused, or takes seconds."""
     if one.measure in MAXIMUM and one.n_labels > 9:
-        return one.measure == "max-norm" and one.n_labels <= 24 and one.mondrian == "none" and one.constraints == "none"
+        return (
+            one.measure == "max-norm"
+            and one.n_labels <= 24
+            and one.mondrian == "none"
+            and one.constraints == "none"
+        )
     if one.n_labels > 18 and one.mondrian in ("cardinality", "at-most-2"):
         return False
     if one.made in ("cross", "sparse-folds") and one.measure in PAIRS and one.n_labels > 22:
@@ -103,7 +147,15 @@ def _measures():
 
 def _sizes():
     C = Configuration
-    for measure in ("default", "power", "log-loss+unseen:3", "power:2+pairs", "power+hp", "max-norm", "signed"):
+    for measure in (
+        "default",
+        "power",
+        "log-loss+unseen:3",
+        "power:2+pairs",
+        "power+hp",
+        "max-norm",
+        "signed",
+    ):
         for n_labels in (22, 40):
             yield C("cross", measure, n_labels=n_labels, seed=10)
             yield C("inductive", measure, "neighbours", n_labels=n_labels, seed=11)
@@ -156,7 +208,9 @@ def _taxonomies():
         yield C("inductive", "power", mondrian=mondrian, n_labels=18, n_rows=60, seed=31)
         yield C("inductive", "power", mondrian=mondrian, n_labels=40, n_rows=60, seed=31)
         yield C("outputs", "power", mondrian=mondrian, n_labels=5, n_rows=60, seed=31)
-        yield C("cross", "default", mondrian=mondrian, smoothed=True, empties=False, n_rows=60, seed=32)
+        yield C(
+            "cross", "default", mondrian=mondrian, smoothed=True, empties=False, n_rows=60, seed=32
+        )
     for measure in ("default", "power", "signed", "max-norm"):
         for made in ("inductive", "prefit", "outputs"):
             for n_labels in (2, 6, 12):
@@ -177,7 +231,14 @@ def _empty_and_constraints():
         yield C("outputs", "power", n_labels=14, constraints=constraints, seed=45)
         yield C("cross", "power", n_labels=40, constraints=constraints, seed=46)
         yield C("cross", "default", guarantee="exact", n_rows=80, constraints=constraints, seed=47)
-        yield C("inductive", "default", mondrian="function", smoothed=True, constraints=constraints, seed=48)
+        yield C(
+            "inductive",
+            "default",
+            mondrian="function",
+            smoothed=True,
+            constraints=constraints,
+            seed=48,
+        )
     yield C("full", "power", n_labels=3, n_rows=14, constraints="hierarchy", seed=49)
 
 
@@ -188,15 +249,21 @@ def _rows():
             for learner in ("steps", "neighbours"):
                 yield C("cross", measure, learner, groups=groups, seed=50)
                 yield C("inductive", measure, learner, groups=groups, seed=51)
-            yield C("cross", measure, groups=groups, guarantee="exact", n_rows=80, n_labels=6, seed=52)
-            yield C("inductive", measure, groups=groups, smoothed=True, n_labels=12, n_rows=80, seed=52)
+            yield C(
+                "cross", measure, groups=groups, guarantee="exact", n_rows=80, n_labels=6, seed=52
+            )
+            yield C(
+                "inductive", measure, groups=groups, smoothed=True, n_labels=12, n_rows=80, seed=52
+            )
         yield C("label-wise", groups=groups, seed=53)
         yield C("label-wise-cv", groups=groups, seed=53)
     for made in ("cross", "inductive", "prefit"):
         for measure in ("default", "power", "mahalanobis"):
             for learner in ("steps", "votes"):
                 yield C(made, measure, learner, gaps=True, n_rows=60, seed=54)
-    yield C("cross", "default", "votes", gaps=True, guarantee="exact", n_rows=90, n_labels=6, seed=55)
+    yield C(
+        "cross", "default", "votes", gaps=True, guarantee="exact", n_rows=90, n_labels=6, seed=55
+    )
     yield C("inductive", "power", "votes", gaps=True, groups="pairs", n_rows=60, seed=55)
     for made in ("label-wise", "label-wise-cv", "label-wise-conditional"):
         for learner in ("steps", "votes"):
@@ -205,7 +272,9 @@ def _rows():
         yield C("inductive", measure, then="updated", n_rows=60, seed=57)
         yield C("prefit", measure, then="updated", n_rows=60, seed=57)
         yield C("outputs", measure, then="updated", n_rows=60, seed=57)
-    yield C("inductive", "power", then="updated", mondrian="cardinality", n_rows=60, n_labels=6, seed=58)
+    yield C(
+        "inductive", "power", then="updated", mondrian="cardinality", n_rows=60, n_labels=6, seed=58
+    )
     yield C("inductive", "power", then="updated", weighted=True, n_rows=60, n_labels=6, seed=58)
     yield C("label-wise", then="updated", n_rows=60, seed=58)
     yield C("label-wise-outputs", then="updated", n_rows=60, seed=58)
@@ -216,16 +285,44 @@ def _later():
     for measure in ("power", "power:2+cp", "log-loss+prior", "mahalanobis", "max-norm"):
         for made in ("cross", "inductive"):
             yield C(made, measure, then="recalibrated", seed=60)
-    yield C("cross", "power", then="recalibrated", guarantee="exact", n_rows=80, n_labels=6, seed=61)
-    yield C("cross", "power", then="recalibrated", mondrian="cardinality", smoothed=True, n_rows=60, seed=61)
-    yield C("inductive", "power", then="recalibrated", constraints="at-most", weighted=True, n_rows=60, seed=61)
-    for measure in ("default", "power", "mahalanobis", "label-wise", "power:3+unseen", "log-loss+prior", "auto"):
+    yield C(
+        "cross", "power", then="recalibrated", guarantee="exact", n_rows=80, n_labels=6, seed=61
+    )
+    yield C(
+        "cross",
+        "power",
+        then="recalibrated",
+        mondrian="cardinality",
+        smoothed=True,
+        n_rows=60,
+        seed=61,
+    )
+    yield C(
+        "inductive",
+        "power",
+        then="recalibrated",
+        constraints="at-most",
+        weighted=True,
+        n_rows=60,
+        seed=61,
+    )
+    for measure in (
+        "default",
+        "power",
+        "mahalanobis",
+        "label-wise",
+        "power:3+unseen",
+        "log-loss+prior",
+        "auto",
+    ):
         yield C("cross", measure, then="saved", seed=62)
         yield C("inductive", measure, "neighbours", then="saved", n_labels=6, seed=62)
     yield C("inductive", "forest", then="saved", n_rows=40, seed=63)
     yield C("cross", "default", "votes", then="saved", guarantee="exact", n_rows=80, seed=63)
     yield C("cross", "default", "tree", then="saved", seed=63)
-    yield C("cross", "power", then="saved", mondrian="cardinality", smoothed=True, n_rows=60, seed=63)
+    yield C(
+        "cross", "power", then="saved", mondrian="cardinality", smoothed=True, n_rows=60, seed=63
+    )
     yield C("inductive", "power", then="saved", constraints="hierarchy", n_labels=6, seed=63)
     yield C("cross", "default", then="saved", groups="unequal", seed=63)
     yield C("outputs", "power", then="saved", seed=64)
@@ -259,7 +356,16 @@ def _single():
     yield C("cross", "default", n_labels=4, n_rows=80, guarantee="exact", seed=77)
 
 
-SECTIONS = (_measures, _sizes, _learners, _guarantees, _taxonomies, _empty_and_constraints, _rows, _later)
+SECTIONS = (
+    _measures,
+    _sizes,
+    _learners,
+    _guarantees,
+    _taxonomies,
+    _empty_and_constraints,
+    _rows,
+    _later,
+)
 CONFIGURATIONS = {one.name: one for section in SECTIONS for one in section() if _allowed(one)}
 SINGLE = tuple(_single())
 """Of these, answers for metrics, questions and doubtful labels are on record. Where they are asked questions, no two

@@ -1,8 +1,8 @@
 """Learners and data of whole numbers: every processor, and an object alone as in a batch, gives the same outputs.
 
-Outputs are sixty-fourths ``n / 64`` with ``n`` and ``64 - n`` prime, each prime once. So two labelsets get the same
-log-likelihood only where they get it from the same numbers, never by ``2 * 8 == 4 * 4``, where the last bit of a
-logarithm would decide about a tie.
+Outputs are sixty-fourths ``n / 64`` with ``n`` and ``64 - n`` prime, each prime once. So two
+labelsets get the same log-likelihood only where they get it from the same numbers, never by ``2 * 8
+== 4 * 4``, where the last bit of a logarithm would decide about a tie.
 """
 
 import numpy as np
@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 SIXTY_FOURTHS = np.array([3, 5, 11, 17, 23, 41, 47, 53, 59, 61])
 N_FEATURES, N_VALUES = 6, 8
-FREQUENT = np.array([1, 2, 2, 3, 6, 7, 7, 8])  # the place among the outputs, for each value of a feature
+FREQUENT = np.array(
+    [1, 2, 2, 3, 6, 7, 7, 8]
+)  # the place among the outputs, for each value of a feature
 RARE = np.array([1, 1, 1, 1, 2, 2, 3, 7])
 MANY_LABELS = 22
 
@@ -64,7 +66,9 @@ class Votes(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         large, on = np.asarray(X, dtype=np.int64) >= self.threshold, np.asarray(y, dtype=np.int64)
         self.classes_ = np.array([0, 1])
-        self.votes_ = np.array([[2 * on[side].sum() > len(on[side]) for side in (~part, part)] for part in large.T])
+        self.votes_ = np.array(
+            [[2 * on[side].sum() > len(on[side]) for side in (~part, part)] for part in large.T]
+        )
         return self
 
     def predict_proba(self, X):

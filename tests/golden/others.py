@@ -38,14 +38,19 @@ def thresholded(predictor, outputs):
 def control(function, settings):
     X, Y, X_new, _ = make_examples()
     model = Steps().fit(X[:20], Y[:20])
-    return thresholded(function(model.predict_proba(X[20:]), Y[20:], **settings), model.predict_proba(X_new))
+    return thresholded(
+        function(model.predict_proba(X[20:]), Y[20:], **settings), model.predict_proba(X_new)
+    )
 
 
 def controller(make, learner, settings):
     X, Y, X_new, _ = make_examples()
     learner = learner.fit(X[:20], Y[:20]) if settings.get("prefit") else learner
     model = make(learner, random_state=0, **settings).fit(X[20:], Y[20:])
-    found = {"predict": certain(bits(model.predict(X_new))), "statement": certain([model.statement_])}
+    found = {
+        "predict": certain(bits(model.predict(X_new))),
+        "statement": certain([model.statement_]),
+    }
     return found | {"reached": certain([model.reached_])}
 
 
@@ -58,7 +63,11 @@ def selection_cells(selection):
         "counts": certain([selection.n_held_out, selection.n_wrong]),
         "statement": certain([selection.statement]),
     }
-    return found if selection.labelsets is None else found | {"labelsets": certain(bits(selection.labelsets))}
+    return (
+        found
+        if selection.labelsets is None
+        else found | {"labelsets": certain(bits(selection.labelsets))}
+    )
 
 
 def review(model, selector, select, *, from_fit=False):
@@ -69,7 +78,9 @@ def review(model, selector, select, *, from_fit=False):
     }[model]()
     held = slice(None) if from_fit else slice(60, None)
     model.fit(X if from_fit else X[:60], Y if from_fit else Y[:60])
-    chosen = labelsure.ReviewSelector(model, **selector).calibrate(X[held], Y[held], from_fit=from_fit)
+    chosen = labelsure.ReviewSelector(model, **selector).calibrate(
+        X[held], Y[held], from_fit=from_fit
+    )
     return selection_cells(chosen.select(X_new, **select))
 
 
@@ -89,7 +100,9 @@ def pac(n_calibration, epsilon, delta):
     return {
         "sizes": certain(answer.region.sizes),
         "contains": certain(bits(answer.region.contains(Y_new)[None])),
-        "significance": near([answer.significance, labelsure.pac_significance(n_calibration, epsilon, delta=delta)]),
+        "significance": near(
+            [answer.significance, labelsure.pac_significance(n_calibration, epsilon, delta=delta)]
+        ),
         "statement": certain([answer.statement]),
     }
 
@@ -99,10 +112,12 @@ def label_errors(trusted):
     Y_new = Y_new.copy()
     Y_new[::7, 1] ^= 1
     if trusted:
-        model = labelsure.InductiveConformalClassifier(MultiOutputClassifier(Votes()), random_state=0).fit(
-            X[:60], Y[:60]
+        model = labelsure.InductiveConformalClassifier(
+            MultiOutputClassifier(Votes()), random_state=0
+        ).fit(X[:60], Y[:60])
+        errors = labelsure.find_label_errors(
+            model, X_new, Y_new, trusted=(X[60:], Y[60:]), level=0.4
         )
-        errors = labelsure.find_label_errors(model, X_new, Y_new, trusted=(X[60:], Y[60:]), level=0.4)
     else:
         model = labelsure.CrossConformalClassifier(Neighbours(), cv=4, random_state=0).fit(X, Y)
         errors = labelsure.find_label_errors(model, X, Y)
@@ -127,7 +142,9 @@ def regions_and_coverage():
         "group": metrics.coverage_by_group(contains, X_new[:, 0] % 3),
         "label": metrics.coverage_by_label(contains, Y_new),
         "size": metrics.coverage_by_size(contains, region.sizes),
-        "worst slab": metrics.coverage_in_worst_slab(contains, X_new, n_directions=50, random_state=0),
+        "worst slab": metrics.coverage_in_worst_slab(
+            contains, X_new, n_directions=50, random_state=0
+        ),
     }
     found = {}
     for name, table in tables.items():
@@ -150,7 +167,9 @@ def calibration_and_efficiency():
         "curve": near(np.concatenate([curve.significance[::10], curve.error_rate[::10]])),
         "curve bounds": near(np.concatenate([curve.low[::10], curve.high[::10]])),
         "S U F OU OF": near([getattr(efficiency, name) for name in ("S", "U", "F", "OU", "OF")]),
-        "N M E OM OE": near([*efficiency.N, *efficiency.M, *efficiency.E, *efficiency.OM, *efficiency.OE]),
+        "N M E OM OE": near(
+            [*efficiency.N, *efficiency.M, *efficiency.E, *efficiency.OM, *efficiency.OE]
+        ),
     }
 
 
@@ -166,7 +185,9 @@ def monitoring(method):
         "path": near(martingale.log10_path[::5]),
         "alarm": certain([martingale.alarm]),
         "statement": certain([martingale.statement]),
-        "uniformity": near([uniform.excess, uniform.p_value_valid, uniform.distance, uniform.p_value_uniform]),
+        "uniformity": near(
+            [uniform.excess, uniform.p_value_valid, uniform.distance, uniform.p_value_uniform]
+        ),
     }
 
 
@@ -183,11 +204,15 @@ def batches():
     names = [f"x{j}" for j in range(X.shape[1])]
     model = labelsure.CrossConformalClassifier(Steps(), cv=4, random_state=0)
     model.fit(pd.DataFrame(X, columns=names), Y, label_names=["sea", "city", "dog"])
-    tables = (pd.DataFrame(X_new[start : start + 16], columns=names) for start in range(0, N_NEW, 16))
+    tables = (
+        pd.DataFrame(X_new[start : start + 16], columns=names) for start in range(0, N_NEW, 16)
+    )
     answers = pd.concat(labelsure.predict_batches(model, tables, significance=0.2, top=2))
     numbers = {name for name in answers.columns if answers[name].dtype.kind in "if"}
     return {
-        name: certain(answers[name] if name in numbers else [_joined(value) for value in answers[name]])
+        name: certain(
+            answers[name] if name in numbers else [_joined(value) for value in answers[name]]
+        )
         for name in answers.columns
     }
 
@@ -220,10 +245,14 @@ def command_line(words):
     X, Y, X_new, _ = make_examples(90, 3)
     X[::9], X[1::9], X[2::9] = 0, 8, 4
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
-        train, new, model, out = (str(Path(folder) / name) for name in ("a.csv", "b.csv", "m.labelsure", "out.csv"))
+        train, new, model, out = (
+            str(Path(folder) / name) for name in ("a.csv", "b.csv", "m.labelsure", "out.csv")
+        )
         write_table(train, X, Y)
         write_table(new, X_new)
-        fitted = main(["fit", train, "--labels", "sea,city,dog", "--jobs", "1", "--model", model, *words])
+        fitted = main(
+            ["fit", train, "--labels", "sea,city,dog", "--jobs", "1", "--model", model, *words]
+        )
         answered = main(["predict", model, new, "-o", out])
         with Path(out).open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -244,10 +273,16 @@ def write_table(path, X, Y=None):
 
 def _controls():
     for target in (0.7, 0.9):
-        yield f"control_recall crc {target}", partial(control, labelsure.control_recall, {"target": target})
+        yield (
+            f"control_recall crc {target}",
+            partial(control, labelsure.control_recall, {"target": target}),
+        )
         for bound in ("betting", "hoeffding-bentkus"):
             settings = {"target": target, "method": "rcps", "delta": 0.2, "bound": bound}
-            yield f"control_recall rcps {bound} {target}", partial(control, labelsure.control_recall, settings)
+            yield (
+                f"control_recall rcps {bound} {target}",
+                partial(control, labelsure.control_recall, settings),
+            )
             settings = {"target": target - 0.2, "delta": 0.2, "bound": bound}
             yield (
                 f"control_precision {bound} {target - 0.2:.1f}",
@@ -255,7 +290,10 @@ def _controls():
             )
         for form in ("count", "chance", "threshold"):
             settings = {"target": target, "form": form}
-            yield f"control_cover {form} {target}", partial(control, labelsure.control_cover, settings)
+            yield (
+                f"control_cover {form} {target}",
+                partial(control, labelsure.control_cover, settings),
+            )
     for learner in (Steps, Neighbours):
         for make in (labelsure.RecallController, labelsure.CoverController):
             for settings in ({}, {"prefit": True}, {"cv": 4}, {"cv": 4, "merge": "any"}):
@@ -264,10 +302,15 @@ def _controls():
                 yield name, partial(controller, make, learner(), {"target": 0.7, **settings})
         yield (
             f"PrecisionController {learner.__name__}",
-            partial(controller, labelsure.PrecisionController, learner(), {"target": 0.6, "delta": 0.2}),
+            partial(
+                controller, labelsure.PrecisionController, learner(), {"target": 0.6, "delta": 0.2}
+            ),
         )
     for form in ("chance", "threshold"):
-        yield f"CoverController {form}", partial(controller, labelsure.CoverController, Steps(), {"form": form})
+        yield (
+            f"CoverController {form}",
+            partial(controller, labelsure.CoverController, Steps(), {"form": form}),
+        )
 
 
 def _reviews():
@@ -277,14 +320,28 @@ def _reviews():
         yield f"review {model} at_most", partial(review, model, {"at_most": 1}, {"alpha": 0.2})
         yield f"review {model} alone", partial(review, model, {}, {"alpha": 0.3, "batch": False})
     for sureness in ("gap", "outputs", "p-values"):
-        yield f"review {sureness}", partial(review, "inductive", {"sureness": sureness}, {"alpha": 0.3})
-    yield "review from_fit", partial(review, "inductive", {"sureness": "gap"}, {"alpha": 0.3}, from_fit=True)
-    for settings in ({}, {"alpha": 0.2}, {"alpha": 0.2, "batch": False}, {"alpha": 0.3, "random_ties": True}):
+        yield (
+            f"review {sureness}",
+            partial(review, "inductive", {"sureness": sureness}, {"alpha": 0.3}),
+        )
+    yield (
+        "review from_fit",
+        partial(review, "inductive", {"sureness": "gap"}, {"alpha": 0.3}, from_fit=True),
+    )
+    for settings in (
+        {},
+        {"alpha": 0.2},
+        {"alpha": 0.2, "batch": False},
+        {"alpha": 0.3, "random_ties": True},
+    ):
         words = " ".join(f"{key}={value}" for key, value in settings.items())
         given = settings | ({"random_state": 0} if "random_ties" in settings else {})
         yield f"select_objects {words}".strip(), partial(select, given)
     for n_calibration, epsilon, delta in ((60, 0.2, 0.1), (100, 0.1, 0.1), (200, 0.2, 0.05)):
-        yield f"pac_region {n_calibration} {epsilon} {delta}", partial(pac, n_calibration, epsilon, delta)
+        yield (
+            f"pac_region {n_calibration} {epsilon} {delta}",
+            partial(pac, n_calibration, epsilon, delta),
+        )
 
 
 def _all():

@@ -1,12 +1,14 @@
 """The record of answers: what it says, how it is compared, how it is made anew.
 
-``python -m tests.golden.record --check [TEXT ...]`` prints the cells that differ; with texts, of the configurations
-whose names hold one of them. Without ``--check`` it writes the record anew, and prints what that changes.
+``python -m tests.golden.record --check [TEXT ...]`` prints the cells that differ; with texts, of
+the configurations whose names hold one of them. Without ``--check`` it writes the record anew, and
+prints what that changes.
 
-Rules. Answers are data: whoever renames something changes the calling scripts (answers.py, others.py) and leaves
-record.json alone. Cells that are "certain" or "near" stay as they are; what is an "estimate" or a "bound" may become
-another, better one. A cell is removed only by the step that deletes its feature, and a cell changed only by one that
-repairs it; either says so in its commit. Names that ``_private`` code has are not used here.
+Rules. Answers are data: whoever renames something changes the calling scripts (answers.py,
+others.py) and leaves record.json alone. Cells that are "certain" or "near" stay as they are; what
+is an "estimate" or a "bound" may become another, better one. A cell is removed only by the step
+that deletes its feature, and a cell changed only by one that repairs it; either says so in its
+commit. Names that ``_private`` code has are not used here.
 """
 
 import argparse
@@ -55,8 +57,16 @@ def differences(name, record):
     cells, stored = ask(name), record["answers"].get(name)
     if stored is None:
         return [f"{name}: not on record"]
-    old = {question: (status, value) for status, part in stored.items() for question, value in part.items()}
-    lines = [f"{name}: {question}: gone" for question in old.keys() - cells.keys() if old[question][0] != "bound"]
+    old = {
+        question: (status, value)
+        for status, part in stored.items()
+        for question, value in part.items()
+    }
+    lines = [
+        f"{name}: {question}: gone"
+        for question in old.keys() - cells.keys()
+        if old[question][0] != "bound"
+    ]
     for question, cell in cells.items():
         if question not in old:
             lines.append(f"{name}: {question}: not on record")
@@ -75,11 +85,17 @@ def differences(name, record):
 
 def comparable(name, record):
     """Tell whether scikit-learn's version may not have changed the answers."""
-    return name in OTHERS or record["sklearn"] == sklearn.__version__ or not follows_trees(CONFIGURATIONS[name])
+    return (
+        name in OTHERS
+        or record["sklearn"] == sklearn.__version__
+        or not follows_trees(CONFIGURATIONS[name])
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     parser.add_argument("names", nargs="*", help="texts in the names of configurations to compare")
     arguments = parser.parse_args()
@@ -87,7 +103,9 @@ def main():
         return write()
     record, n_lines = read(), 0
     for name in NAMES:
-        if comparable(name, record) and (not arguments.names or any(text in name for text in arguments.names)):
+        if comparable(name, record) and (
+            not arguments.names or any(text in name for text in arguments.names)
+        ):
             lines = differences(name, record)
             n_lines += len(lines)
             print(*lines, sep="\n", end="\n" if lines else "", flush=True)  # noqa: T201
@@ -103,7 +121,10 @@ def write():
     old = read() if RECORD.exists() else {"answers": {}, "statements": []}
     record = {"sklearn": sklearn.__version__, "statements": list(statements), "answers": answers}
     print(*changes(old, record), sep="\n")  # noqa: T201
-    lines = [f"{json.dumps(name)}: {json.dumps(cells, separators=(',', ':'))}" for name, cells in answers.items()]
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(cells, separators=(',', ':'))}"
+        for name, cells in answers.items()
+    ]
     texts = [json.dumps(text) for text in statements]
     head = f'"sklearn": "{sklearn.__version__}"'
     text = '{%s,\n"statements": [\n%s\n],\n"answers": {\n%s\n}}\n'
@@ -126,9 +147,14 @@ def changes(old, new):
 
 
 def _told(record, name):
-    cells = {question: value for part in record["answers"].get(name, {}).values() for question, value in part.items()}
+    cells = {
+        question: value
+        for part in record["answers"].get(name, {}).values()
+        for question, value in part.items()
+    }
     return {
-        question: record["statements"][value] if "statement" in question else value for question, value in cells.items()
+        question: record["statements"][value] if "statement" in question else value
+        for question, value in cells.items()
     }
 
 

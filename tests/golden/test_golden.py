@@ -23,7 +23,9 @@ def test_record_holds_every_configuration_and_no_other(record):
 
 @pytest.mark.parametrize("names", CHUNKS, ids=range(N_CHUNKS))
 def test_answers_equal_those_on_record(names, record):
-    lines = [line for name in names if comparable(name, record) for line in differences(name, record)]
+    lines = [
+        line for name in names if comparable(name, record) for line in differences(name, record)
+    ]
     assert not lines, "\n".join(["differ from the record:", *lines])
 
 

@@ -42,7 +42,9 @@ ALL_MEASURES = [
     MaxNormMeasure(),
     FunctionMeasure(total_error, largest=5.0),
     MahalanobisMeasure(),
-    MahalanobisMeasure("absolute", rescale=False, shrinkage=0.5, normalised=False, out_of_fold=True),
+    MahalanobisMeasure(
+        "absolute", rescale=False, shrinkage=0.5, normalised=False, out_of_fold=True
+    ),
     LabelWiseCombination(out_of_fold=True),
     PosteriorMeasure(),
     ForestMeasure(LogLossMeasure(), n_estimators=3, min_samples_leaf=2, random_state=0),
@@ -68,7 +70,10 @@ def test_every_measure_is_an_object_of_scikit_learn_whose_scores_belong_to_objec
     assert repr(copy) == repr(measure)
     assert not hasattr(copy, "exponent_")
     batch = measure.scores(outputs[20:], Y[20:], X=X[20:])
-    assert batch.tolist() == pickle.loads(pickle.dumps(measure)).scores(outputs[20:], Y[20:], X=X[20:]).tolist()
+    assert (
+        batch.tolist()
+        == pickle.loads(pickle.dumps(measure)).scores(outputs[20:], Y[20:], X=X[20:]).tolist()
+    )
     alone = [measure.scores(outputs[[i]], Y[[i]], X=X[[i]])[0] for i in range(20, 30)]
     assert batch.tolist() == alone
     assert batch[::-1].tolist() == measure.scores(outputs[:19:-1], Y[:19:-1], X=X[:19:-1]).tolist()
@@ -94,9 +99,15 @@ PARTS = [
 def test_scores_are_sums_of_both_to_the_bit(first, second):
     rng = np.random.default_rng(0)
     training = (rng.random((6, 4)) < 0.4).astype(int)
-    outputs, labelsets = np.repeat(rng.random((2, 4)), 16, axis=0), np.tile(decode(np.arange(16), 4), (2, 1))
+    outputs, labelsets = (
+        np.repeat(rng.random((2, 4)), 16, axis=0),
+        np.tile(decode(np.arange(16), 4), (2, 1)),
+    )
     both = (clone(first) + clone(second)).fit(training)
-    parts = [clone(part).fit(training).energy(outputs, exponent=both.exponent_) for part in (first, second)]
+    parts = [
+        clone(part).fit(training).energy(outputs, exponent=both.exponent_)
+        for part in (first, second)
+    ]
     expected = sum(part.scores(labelsets) for part in parts)
     assert both.energy(outputs).scores(labelsets).tolist() == expected.tolist()
 
@@ -106,7 +117,8 @@ def test_sums_do_not_depend_on_brackets():
     a, b, c = PowerMeasure(), LabelsetPrior(0.2), UnseenPenalty(1.0)
     left, right = (a + b) + c, clone(a) + (clone(b) + clone(c))
     scores = [
-        measure.fit(training).energy(outputs).scores(decode(np.arange(8), 3)).tolist() for measure in (left, right)
+        measure.fit(training).energy(outputs).scores(decode(np.arange(8), 3)).tolist()
+        for measure in (left, right)
     ]
     assert scores[0] == scores[1]
 
@@ -152,7 +164,9 @@ def test_repr_is_what_a_user_writes():
     again = eval(repr(three()))
     assert again.get_params().keys() == three().get_params().keys()
     assert repr(again) == repr(three())
-    inside = repr(CrossConformalClassifier(measure=three()))  # scikit-learn's own way with what is nested
+    inside = repr(
+        CrossConformalClassifier(measure=three())
+    )  # scikit-learn's own way with what is nested
     assert repr(eval(inside)) == inside
 
 
@@ -168,7 +182,10 @@ ROOT_SUMS = [
     lambda: MahalanobisMeasure() + LabelsetPrior(),
     lambda: LabelsetPrior() + MahalanobisMeasure(),
     lambda: MahalanobisMeasure() + HammingPenalty() + PowerMeasure(),
-    lambda: UnseenPenalty() + (MahalanobisMeasure() + (HammingPenalty() + MahalanobisMeasure("absolute"))),
+    lambda: (
+        UnseenPenalty()
+        + (MahalanobisMeasure() + (HammingPenalty() + MahalanobisMeasure("absolute")))
+    ),
     lambda: ForestMeasure() + MahalanobisMeasure(),
 ]
 
@@ -181,17 +198,28 @@ def test_sum_that_could_not_be_searched_is_refused_when_it_is_written(write):
 
 
 def test_sum_that_can_be_searched_is_not_refused():
-    penalties = HammingPenalty() + CardinalityPenalty() + UnseenPenalty() + LabelsetPrior(base="uniform")
-    for measure in (MahalanobisMeasure(), MaxNormMeasure() + FunctionMeasure(max), LogLossMeasure() + ForestMeasure()):
+    penalties = (
+        HammingPenalty() + CardinalityPenalty() + UnseenPenalty() + LabelsetPrior(base="uniform")
+    )
+    for measure in (
+        MahalanobisMeasure(),
+        MaxNormMeasure() + FunctionMeasure(max),
+        LogLossMeasure() + ForestMeasure(),
+    ):
         (penalties + measure).check_parameters(5)
         (measure + penalties).check_parameters(5)
 
 
 def test_scores_are_those_of_the_energy_in_floats():
-    training, outputs = np.array([[1, 0, 1], [0, 0, 1]]), np.array([[0.5, 0.25, 1.0], [0.0, 0.5, 0.5]])
+    training, outputs = (
+        np.array([[1, 0, 1], [0, 0, 1]]),
+        np.array([[0.5, 0.25, 1.0], [0.0, 0.5, 0.5]]),
+    )
     measure = (PowerMeasure(2) + UnseenPenalty(1.5)).fit(training)
     assert measure.scores(outputs, [[1, 0, 1], [1, 1, 1]]).tolist() == [0.3125, 3.0]
-    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 2 and 1"):
+    with pytest.raises(
+        ValueError, match="outputs and Y must have the same number of rows, got 2 and 1"
+    ):
         measure.scores(outputs, [[1, 0, 1]])
     with pytest.raises(ValueError, match="Y must have 3 columns, one per label, got 2"):
         measure.scores(outputs, [[1, 0], [1, 1]])

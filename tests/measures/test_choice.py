@@ -7,7 +7,12 @@ import pytest
 from labelsure.measures import ForestMeasure, LogLossMeasure, PowerMeasure, UnseenPenalty
 from labelsure.measures._choice import MeasureChoice, MeasureChoices
 
-CANDIDATES = (PowerMeasure(), ForestMeasure(), LogLossMeasure() + UnseenPenalty(2.0), LogLossMeasure())
+CANDIDATES = (
+    PowerMeasure(),
+    ForestMeasure(),
+    LogLossMeasure() + UnseenPenalty(2.0),
+    LogLossMeasure(),
+)
 SIZES = np.array([[4000.0, 30.5], [np.nan, np.nan], [120.0, 7.25], [900.0, 12.0]])
 
 
@@ -25,7 +30,8 @@ def make_choice(sizes=SIZES, *, logarithmic=False):
 
 def test_choice_prints_a_table_with_the_best_first():
     assert str(make_choice()).splitlines() == [
-        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates: the earliest within 0.05 bits of the"
+        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates: the earliest"
+        " within 0.05 bits of the"
         " smallest regions.",
         "Mean sizes of the regions of 200 of 1350 training examples, by significance:",
         "rank   0.05   0.2 bits",
@@ -36,10 +42,14 @@ def test_choice_prints_a_table_with_the_best_first():
     ]
 
 
-@pytest.mark.parametrize(("bits", "chosen"), [((1.2, 1.04, 1.0), 1), ((1.2, 1.06, 1.0), 2), ((1.04, 9.0, 1.0), 0)])
+@pytest.mark.parametrize(
+    ("bits", "chosen"), [((1.2, 1.04, 1.0), 1), ((1.2, 1.06, 1.0), 2), ((1.04, 9.0, 1.0), 0)]
+)
 def test_losses_that_are_close_count_as_equal(bits, chosen):
     options = {"significance": [0.1], "n_objects": 4, "n_examples": 4}
-    choice = MeasureChoice([PowerMeasure(d) for d in (1, 2, 3)], np.array(bits)[:, None], logarithmic=True, **options)
+    choice = MeasureChoice(
+        [PowerMeasure(d) for d in (1, 2, 3)], np.array(bits)[:, None], logarithmic=True, **options
+    )
     assert choice.chosen == chosen
     assert choice.ranking[0] == 2
 
@@ -70,7 +80,10 @@ def test_choices_count_and_print_all_folds():
     other = SIZES[[2, 1, 0, 3]]
     choices = MeasureChoices([make_choice(), make_choice(other), make_choice()])
     assert choices.counts == {repr(CANDIDATES[2]): 2, repr(CANDIDATES[0]): 1}
-    assert repr(choices) == "MeasureChoices(2 x LogLossMeasure() + UnseenPenalty(weight=2.0), 1 x PowerMeasure())"
+    assert (
+        repr(choices)
+        == "MeasureChoices(2 x LogLossMeasure() + UnseenPenalty(weight=2.0), 1 x PowerMeasure())"
+    )
     lines = str(choices).splitlines()
     assert lines[0] == "2 of 3 folds chose LogLossMeasure() + UnseenPenalty(weight=2.0)"
     assert lines[1] == "1 of 3 folds chose PowerMeasure()"

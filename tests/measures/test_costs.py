@@ -13,7 +13,9 @@ from labelsure.measures._fixed_point import Costs, OwnScores, choose_exponent
 from labelsure.measures._labelset_bits import decode
 
 BOUND = 1000.0
-EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)  # whole numbers of every unit, and so are their sums
+EIGHTHS = st.integers(-16, 16).map(
+    lambda n: n / 8
+)  # whole numbers of every unit, and so are their sums
 POSITIVE = st.integers(0, 16).map(lambda n: n / 8)
 
 
@@ -37,7 +39,9 @@ def some_costs(draw):
     if form in ("root", "none"):
         values |= dict.fromkeys(("constant", "off", "on", "pairwise"), POSITIVE)
     drawn = {
-        name: draw(arrays(dtypes.get(name, np.float64), parts[name], elements=values.get(name, EIGHTHS)))
+        name: draw(
+            arrays(dtypes.get(name, np.float64), parts[name], elements=values.get(name, EIGHTHS))
+        )
         for name in kept
     }
     if "anchors" in drawn:
@@ -69,7 +73,9 @@ def transcription(costs, form, i, t):
     if costs.by_cardinality is not None:
         score += costs.by_cardinality[sum(t)]
     if costs.anchors is not None:
-        score += costs.per_distance * min(sum(a != b for a, b in zip(t, u, strict=True)) for u in costs.anchors)
+        score += costs.per_distance * min(
+            sum(a != b for a, b in zip(t, u, strict=True)) for u in costs.anchors
+        )
     return score
 
 
@@ -90,7 +96,9 @@ def test_energy_equals_formula(case):
 
 def test_numbers_are_rounded_one_by_one():
     third = np.full((1, 3), 1 / 3)
-    energy = Costs(off=third, on=2 * third, constant=third).energy((1, 3), 20, form="sum", bound=4.0)
+    energy = Costs(off=third, on=2 * third, constant=third).energy(
+        (1, 3), 20, form="sum", bound=4.0
+    )
     unit = round(2**20 / 3)
     assert energy.constant.tolist() == [6 * unit]
     assert energy.unary.tolist() == [[round(2**21 / 3) - unit] * 3]
@@ -98,7 +106,9 @@ def test_numbers_are_rounded_one_by_one():
 
 def test_own_scores_of_all_objects_are_discounts_and_never_above_the_rest():
     seen = OwnScores(np.array([[1, 0], [1, 1]]), np.array([0.5, 9.0]))
-    energy = Costs(on=np.array([1.0, 2.0]), constant=1.0, overrides=seen).energy((3, 2), 20, form="sum", bound=10.0)
+    energy = Costs(on=np.array([1.0, 2.0]), constant=1.0, overrides=seen).energy(
+        (3, 2), 20, form="sum", bound=10.0
+    )
     assert energy.overrides is None
     for t, score in (([1, 0], 0.5), ([1, 1], 4.0), ([0, 1], 3.0)):
         assert (energy.scores([t] * 3) * 2.0**-20).tolist() == [score] * 3
@@ -128,14 +138,30 @@ SQUARE = np.ones((2, 2))
         ({"on": np.ones((3, 2))}, "sum", "one row for each of 2 objects, or one for all, got 3"),
         ({"constant": np.ones(5)}, "sum", "one row for each of 2 objects, or one for all, got 5"),
         ({"on": SQUARE}, "none", 'whose form is "none" has no costs of labels'),
-        ({"pairwise": SQUARE}, "maximum", 'whose form is "maximum" has costs of single labels only'),
-        ({"on": np.full(2, 6.0)}, "sum", "costs of a measure reach 12, more than the 10 that its _learn returned"),
+        (
+            {"pairwise": SQUARE},
+            "maximum",
+            'whose form is "maximum" has costs of single labels only',
+        ),
+        (
+            {"on": np.full(2, 6.0)},
+            "sum",
+            "costs of a measure reach 12, more than the 10 that its _learn returned",
+        ),
         ({"on": np.full(2, 60.0)}, "root", "reach 10.9545, more than the 10 that"),
         ({"by_cardinality": np.full(3, 11.0)}, "none", "reach 11, more than the 10 that"),
         ({"on": np.array([np.nan, 0.0])}, "sum", "reach nan, more than"),
         ({"by_cardinality": np.array([0, -1.0, 0])}, "none", "by_cardinality must not be negative"),
-        ({"pairwise": [SQUARE, SQUARE * np.nan]}, "sum", "must be finite numbers, got NaN or infinity"),
-        ({"overrides": OwnScores(SQUARE, np.array([0.0, np.inf]))}, "none", "must be finite numbers"),
+        (
+            {"pairwise": [SQUARE, SQUARE * np.nan]},
+            "sum",
+            "must be finite numbers, got NaN or infinity",
+        ),
+        (
+            {"overrides": OwnScores(SQUARE, np.array([0.0, np.inf]))},
+            "none",
+            "must be finite numbers",
+        ),
         ({"constant": np.ones(2)}, "none", 'whose form is "none" costs the same for all objects'),
         (
             {"overrides": OwnScores(SQUARE, np.zeros(2), np.array([1, 2]))},
@@ -147,9 +173,21 @@ SQUARE = np.ones((2, 2))
             "none",
             r"for each of 2 objects .* shape \(1,\)",
         ),
-        ({"overrides": OwnScores(SQUARE, np.zeros(3), np.array([1, 1]))}, "none", "one score for each of 2 labelsets"),
-        ({"overrides": OwnScores(SQUARE, np.full(2, 11.0), np.array([1, 1]))}, "none", "none larger than the 10 that"),
-        ({"on": SQUARE, "overrides": OwnScores(SQUARE, np.zeros(2))}, "sum", "the same for all objects: give one row"),
+        (
+            {"overrides": OwnScores(SQUARE, np.zeros(3), np.array([1, 1]))},
+            "none",
+            "one score for each of 2 labelsets",
+        ),
+        (
+            {"overrides": OwnScores(SQUARE, np.full(2, 11.0), np.array([1, 1]))},
+            "none",
+            "none larger than the 10 that",
+        ),
+        (
+            {"on": SQUARE, "overrides": OwnScores(SQUARE, np.zeros(2))},
+            "sum",
+            "the same for all objects: give one row",
+        ),
     ],
 )
 def test_costs_that_make_no_sense_are_refused(parts, form, message):
@@ -163,10 +201,14 @@ def test_root_leaves_room_for_the_sum_below_it(largest):
     energy = Costs(on=np.array([largest**2])).energy((1, 1), exponent, form="root", bound=largest)
     assert 0 <= energy.link.shift <= 12
     assert energy.unary[0, 0] < 2**50
-    assert energy.scores([[1]])[0] * 2.0**-exponent == pytest.approx(largest, abs=2.0 ** (2 - exponent))
+    assert energy.scores([[1]])[0] * 2.0**-exponent == pytest.approx(
+        largest, abs=2.0 ** (2 - exponent)
+    )
 
 
 @pytest.mark.parametrize("largest", [2100.0, 1e9, math.inf, math.nan])
 def test_root_of_sums_too_large_is_refused(largest):
-    with pytest.raises(ValueError, match=r"keep scores below 2.04e\+03; for a distance .* normalised=True"):
+    with pytest.raises(
+        ValueError, match=r"keep scores below 2.04e\+03; for a distance .* normalised=True"
+    ):
         choose_exponent(largest, root=True)

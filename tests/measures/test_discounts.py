@@ -20,7 +20,10 @@ def discounts(draw, n_labels):
 
 def transcription(listed, labelset):
     """The amount of the labelset, 0 where it is not listed."""
-    amounts = {tuple(row): amount for row, amount in zip(listed.labelsets.tolist(), listed.amounts, strict=True)}
+    amounts = {
+        tuple(row): amount
+        for row, amount in zip(listed.labelsets.tolist(), listed.amounts, strict=True)
+    }
     return int(amounts.get(tuple(labelset), 0))
 
 

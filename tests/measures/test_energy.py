@@ -20,7 +20,9 @@ FULL_ENERGIES = SHAPES.flatmap(lambda shape: full_energies(*shape))
 
 def transcription(energy, i, t):
     """constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r, in Python's own integers."""
-    total = int(energy.constant[i]) + sum(int(energy.unary[i, j]) * int(t[j]) for j in range(energy.n_labels))
+    total = int(energy.constant[i]) + sum(
+        int(energy.unary[i, j]) * int(t[j]) for j in range(energy.n_labels)
+    )
     if energy.pairwise is not None:
         pairwise = energy.pairwise if energy.pairwise.ndim == 2 else energy.pairwise[i]
         for r in range(energy.n_labels):
@@ -34,7 +36,9 @@ def test_scores_equal_transcription(energy):
     for labelset in decode(np.arange(2**energy.n_labels), energy.n_labels):
         scores = energy.scores(np.tile(labelset, (energy.n_objects, 1)))
         assert scores.dtype == np.int64
-        assert scores.tolist() == [transcription(energy, i, labelset) for i in range(energy.n_objects)]
+        assert scores.tolist() == [
+            transcription(energy, i, labelset) for i in range(energy.n_objects)
+        ]
 
 
 @given(ENERGIES, st.data())
@@ -65,7 +69,8 @@ def test_scores_with_link_penalty_and_exceptions_equal_reference(energy, data):
         chosen = np.array([rows[0][0] if same_object else i for i, _ in rows])
         labelsets = decode(np.array([code for _, code in rows]), energy.n_labels)
         expected = [
-            labelset_reference.score(fold, i, labelset) for i, labelset in zip(chosen, labelsets.tolist(), strict=True)
+            labelset_reference.score(fold, i, labelset)
+            for i, labelset in zip(chosen, labelsets.tolist(), strict=True)
         ]
         assert energy.scores(labelsets, objects=chosen).tolist() == expected
 
@@ -80,19 +85,30 @@ def test_lower_bound_is_below_every_score_outside_the_exceptions(energy):
 
 
 def test_lower_bound_of_no_objects_is_zero():
-    energy = Energy(np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.int64), -np.ones((3, 3), dtype=np.int64))
+    energy = Energy(
+        np.empty(0, dtype=np.int64),
+        np.empty((0, 3), dtype=np.int64),
+        -np.ones((3, 3), dtype=np.int64),
+    )
     assert energy.lower_bound() == 0
     assert energy.scores(np.empty((0, 3))).shape == (0,)
 
 
-@pytest.mark.parametrize("objects", [np.array([2, 0, 2]), slice(1, None), np.array([], dtype=np.int64)], ids=repr)
+@pytest.mark.parametrize(
+    "objects", [np.array([2, 0, 2]), slice(1, None), np.array([], dtype=np.int64)], ids=repr
+)
 def test_take_keeps_the_scores_of_the_objects(objects):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (3, 4))
     overrides = Overrides(np.array([0, 0, 0, 1]), labels[[2]].astype(np.int8), np.array([77]))
     pairwise, penalty = rng.integers(-9, 9, (4, 4)), Penalty(np.arange(5))
     energy = Energy(
-        rng.integers(0, 9, 3), rng.integers(-9, 9, (3, 4)), pairwise, SquareRoot(2), penalty, overrides=overrides
+        rng.integers(0, 9, 3),
+        rng.integers(-9, 9, (3, 4)),
+        pairwise,
+        SquareRoot(2),
+        penalty,
+        overrides=overrides,
     )
     assert energy.scores(labels)[2] == 77
     taken = energy.take(objects)
@@ -101,7 +117,11 @@ def test_take_keeps_the_scores_of_the_objects(objects):
     assert taken.scores(labels[objects]).tolist() == energy.scores(labels)[objects].tolist()
 
 
-@given(COSTS.flatmap(lambda kind: st.tuples(st.lists(kind, min_size=1, max_size=20), st.lists(kind, max_size=5))))
+@given(
+    COSTS.flatmap(
+        lambda kind: st.tuples(st.lists(kind, min_size=1, max_size=20), st.lists(kind, max_size=5))
+    )
+)
 def test_calibration_counts_scores_at_least_as_large(scores_and_questions):
     scores, questions = scores_and_questions
     calibration = np.sort(np.array(scores))

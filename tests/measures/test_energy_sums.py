@@ -18,7 +18,9 @@ ALL = decode(np.arange(2**N_LABELS), N_LABELS)
 OWNERS = np.repeat(np.arange(N_OBJECTS), len(ALL))
 AMOUNTS = st.integers(0, 9)
 ANCHORS = np.array([[1, 0, 1, 0], [0, 0, 0, 1]], dtype=np.int8)
-NOTHING = Energy(np.zeros(N_OBJECTS, dtype=np.int64), np.zeros((N_OBJECTS, N_LABELS), dtype=np.int64))
+NOTHING = Energy(
+    np.zeros(N_OBJECTS, dtype=np.int64), np.zeros((N_OBJECTS, N_LABELS), dtype=np.int64)
+)
 
 
 @st.composite
@@ -27,7 +29,8 @@ def labelset_costs(draw):
     by_cardinality = draw(st.none() | arrays(np.int64, N_LABELS + 1, elements=AMOUNTS))
     codes = draw(st.lists(st.integers(0, 2**N_LABELS - 1), max_size=5, unique=True))
     spared = Discounts(
-        decode(np.array(codes, dtype=np.int64), N_LABELS), draw(arrays(np.int64, len(codes), elements=AMOUNTS))
+        decode(np.array(codes, dtype=np.int64), N_LABELS),
+        draw(arrays(np.int64, len(codes), elements=AMOUNTS)),
     )
     return replace(
         NOTHING,
@@ -67,10 +70,15 @@ def transcription(energy, i, t):
         if energy.penalty.by_cardinality is not None:
             total += int(energy.penalty.by_cardinality[sum(t)])
         if energy.penalty.per_distance:
-            distances = [sum(a != b for a, b in zip(t, anchor, strict=True)) for anchor in energy.penalty.anchors]
+            distances = [
+                sum(a != b for a, b in zip(t, anchor, strict=True))
+                for anchor in energy.penalty.anchors
+            ]
             total += energy.penalty.per_distance * min(distances)
     if energy.discounts is not None:
-        for labelset, amount in zip(energy.discounts.labelsets.tolist(), energy.discounts.amounts, strict=True):
+        for labelset, amount in zip(
+            energy.discounts.labelsets.tolist(), energy.discounts.amounts, strict=True
+        ):
             total -= int(amount) if labelset == t else 0
     return total
 
@@ -91,7 +99,9 @@ def test_scores_equal_transcription(energy):
         assert alone.tolist() == transcribed(energy)[i * len(ALL) : (i + 1) * len(ALL)]
 
 
-@given(any_energies() | any_energies(link=True), st.lists(st.integers(0, N_OBJECTS - 1), max_size=4))
+@given(
+    any_energies() | any_energies(link=True), st.lists(st.integers(0, N_OBJECTS - 1), max_size=4)
+)
 def test_take_keeps_scores(energy, objects):
     taken = energy.take(np.array(objects, dtype=np.int64))
     expected = np.array(transcribed(energy)).reshape(N_OBJECTS, len(ALL))
@@ -111,7 +121,9 @@ def test_lower_bound_and_general_form_are_those_without_discounts_and_exceptions
 @pytest.mark.parametrize("link", [None, SquareRoot(0)], ids=["no link", "link"])
 @pytest.mark.parametrize("cost", [0, 7])
 def test_a_penalty_that_all_pay_alike_joins_the_constant_unless_a_link_stands_between(link, cost):
-    flat = replace(NOTHING, unary=NOTHING.unary + 4, link=link, penalty=Penalty(np.full(N_LABELS + 1, cost)))
+    flat = replace(
+        NOTHING, unary=NOTHING.unary + 4, link=link, penalty=Penalty(np.full(N_LABELS + 1, cost))
+    )
     general = flat.general_form()
     assert scores_of_all(general) == transcribed(flat)
     assert (general.penalty is None) == (link is None)
@@ -122,7 +134,9 @@ def test_sum_of_two_energies_has_the_sums_of_their_scores(first, second):
     expected = [a + b for a, b in zip(transcribed(first), transcribed(second), strict=True)]
     assert scores_of_all(first + second) == expected
     assert scores_of_all(second + first) == expected
-    assert transcribed(first + second) == expected  # no discount hides behind an override that is gone
+    assert (
+        transcribed(first + second) == expected
+    )  # no discount hides behind an override that is gone
 
 
 @given(any_energies(link=True), labelset_costs())
@@ -152,20 +166,26 @@ def test_sums_do_not_depend_on_the_order(a, b, c):
 def test_an_energy_with_a_link_cannot_be_added_to_one_of_the_outputs(other):
     root = replace(NOTHING, unary=NOTHING.unary + 4, link=SquareRoot(2))
     for first, second in ((root, other), (other, root)):
-        with pytest.raises(ValueError, match="A measure with a square root can only be added to penalties"):
+        with pytest.raises(
+            ValueError, match="A measure with a square root can only be added to penalties"
+        ):
             first + second
 
 
 def test_an_energy_with_an_empty_link_cannot_be_added_to_one_of_the_outputs():
     """sqrt(0) + a is no square root of a."""
-    with pytest.raises(ValueError, match="A measure with a square root can only be added to penalties"):
+    with pytest.raises(
+        ValueError, match="A measure with a square root can only be added to penalties"
+    ):
         replace(NOTHING, link=SquareRoot(2)) + replace(NOTHING, constant=np.array([4, 4]))
 
 
 def test_sum_leaves_its_parts_alone():
     listed = Overrides(np.array([0, 1, 1]), ALL[[3]], np.array([7]))
     first = replace(NOTHING, overrides=listed, penalty=Penalty(np.arange(N_LABELS + 1)))
-    second = replace(NOTHING, constant=np.array([1, 2]), discounts=Discounts(ALL[[3]], np.array([1])))
+    second = replace(
+        NOTHING, constant=np.array([1, 2]), discounts=Discounts(ALL[[3]], np.array([1]))
+    )
     before = transcribed(first), transcribed(second)
     both = first + second
     both.constant[:] += 100

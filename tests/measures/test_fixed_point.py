@@ -32,7 +32,9 @@ def test_choose_exponent_keeps_scores_below_their_limit_and_as_fine_as_possible(
 
 @pytest.mark.parametrize("largest", [LIMIT, 2 * LIMIT, 1e300, math.inf, math.nan])
 def test_choose_exponent_refuses_scores_too_large(largest):
-    with pytest.raises(ValueError, match=r"Scores may be as large as .* Choose weights .* below 1\.07e\+09"):
+    with pytest.raises(
+        ValueError, match=r"Scores may be as large as .* Choose weights .* below 1\.07e\+09"
+    ):
         choose_exponent(largest)
 
 

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
-from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier, calibrate_outputs
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    calibrate_outputs,
+)
 from labelsure.measures import (
     ForestMeasure,
     LogLossMeasure,
@@ -78,7 +83,9 @@ def test_forest_scores_equal_formula(parts):
         for t in decode(np.arange(2**n_labels), n_labels):
             score = energy.scores(t[None], objects=np.array([i]))[0] * 2.0**-measure.exponent_
             expected = transcription(measure, t.tolist(), o.tolist(), listed)
-            assert score == pytest.approx(expected, rel=1e-11, abs=(n_labels + 2) * 2.0**-measure.exponent_)
+            assert score == pytest.approx(
+                expected, rel=1e-11, abs=(n_labels + 2) * 2.0**-measure.exponent_
+            )
 
 
 @settings(max_examples=60)
@@ -96,7 +103,9 @@ def test_listed_labelsets_never_cost_more_than_the_general_form(parts):
         rows = np.tile(labelset, (len(outputs), 1))
         log_loss = product.energy(outputs).scores(rows) * 2.0**-product.exponent_
         scores = general.scores(rows)
-        assert scores * 2.0**-measure.exponent_ == pytest.approx(log_loss - math.log(measure.mix), abs=1e-10)
+        assert scores * 2.0**-measure.exponent_ == pytest.approx(
+            log_loss - math.log(measure.mix), abs=1e-10
+        )
         assert (scores < 2**50).all()
         assert (scores * 2.0**-measure.exponent_ <= measure.bound_ + 1e-9).all()
 
@@ -111,7 +120,13 @@ def clustered_data(n_objects, *, n_labels=5, seed=0):
 
 
 def small_forest(**parameters):
-    usual = {"base": LogLossMeasure(), "n_estimators": 12, "min_samples_leaf": 5, "mix": 0.5, "random_state": 0}
+    usual = {
+        "base": LogLossMeasure(),
+        "n_estimators": 12,
+        "min_samples_leaf": 5,
+        "mix": 0.5,
+        "random_state": 0,
+    }
     return ForestMeasure(**(usual | parameters))
 
 
@@ -151,7 +166,9 @@ def test_fitted_base_is_taken_as_it_is_and_an_unfitted_one_copied():
     X, Y, outputs = clustered_data(230)
     base = PosteriorMeasure().fit(Y[:200], outputs=outputs[:200])
     known = {"outputs": outputs[:200], "X": X[:200]}
-    beside, anew = (small_forest(base=one).fit(Y[:200], **known) for one in (base, PosteriorMeasure()))
+    beside, anew = (
+        small_forest(base=one).fit(Y[:200], **known) for one in (base, PosteriorMeasure())
+    )
     assert beside.base_ is base
     assert not hasattr(anew.base, "exponent_")
     assert equal(beside.energy(outputs[200:], X=X[200:]), anew.energy(outputs[200:], X=X[200:]))
@@ -162,7 +179,12 @@ def test_without_a_share_a_labelset_keeps_the_general_form():
     X, Y, outputs = clustered_data(210)
     measure = small_forest(max_listed=1).fit(Y[:200], X=X[:200])
     energy = measure.energy(outputs[200:], X=X[200:])
-    second = small_forest(max_listed=2).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:]).overrides
+    second = (
+        small_forest(max_listed=2)
+        .fit(Y[:200], X=X[:200])
+        .energy(outputs[200:], X=X[200:])
+        .overrides
+    )
     after_first = second.begin[:-1][np.diff(second.begin) == 2] + 1
     labelsets, owners = second.labelsets[after_first], second.owners()[after_first]
     assert len(owners) > 5
@@ -182,7 +204,11 @@ def test_forest_depends_on_its_random_state_alone():
     X, Y, outputs = clustered_data(230)
 
     def energy(random_state):
-        return small_forest(random_state=random_state).fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
+        return (
+            small_forest(random_state=random_state)
+            .fit(Y[:200], X=X[:200])
+            .energy(outputs[200:], X=X[200:])
+        )
 
     assert equal(energy(3), energy(3))
     assert equal(energy(np.random.RandomState(3)), energy(3))
@@ -208,8 +234,12 @@ def test_one_label_is_enough():
         warnings.simplefilter("error")
         energy = small_forest(mix=0.5).fit(Y[:50], X=X[:50]).energy(outputs[50:], X=X[50:])
     for i, x in enumerate(X[50:]):
-        probabilities = forest_probabilities(small_forest().fit(Y[:50], X=X[:50]), Y[:50], X[:50], x)
-        listed = energy.overrides.labelsets[energy.overrides.begin[i] : energy.overrides.begin[i + 1]]
+        probabilities = forest_probabilities(
+            small_forest().fit(Y[:50], X=X[:50]), Y[:50], X[:50], x
+        )
+        listed = energy.overrides.labelsets[
+            energy.overrides.begin[i] : energy.overrides.begin[i + 1]
+        ]
         assert {tuple(row.tolist()) for row in listed} == set(probabilities)
 
 
@@ -244,7 +274,9 @@ def test_a_forest_gets_the_objects_wherever_it_stands_in_a_sum():
     for measure in (before, after):
         measure.fit(Y, X=X)
     outputs = rng.random((4, 3))
-    np.testing.assert_allclose(before.scores(outputs, Y[:4], X=X[:4]), after.scores(outputs, Y[:4], X=X[:4]))
+    np.testing.assert_allclose(
+        before.scores(outputs, Y[:4], X=X[:4]), after.scores(outputs, Y[:4], X=X[:4])
+    )
 
 
 def test_leaves_hold_enough_examples():
@@ -252,28 +284,48 @@ def test_leaves_hold_enough_examples():
     for min_samples_leaf in (1, 7):
         measure = small_forest(min_samples_leaf=min_samples_leaf).fit(Y, X=X)
         leaves = measure.forest_.apply(X).T
-        assert min(np.unique(of_tree, return_counts=True)[1].min() for of_tree in leaves) == min_samples_leaf
+        assert (
+            min(np.unique(of_tree, return_counts=True)[1].min() for of_tree in leaves)
+            == min_samples_leaf
+        )
 
 
 def test_objects_are_needed():
     assert ForestMeasure(LogLossMeasure()).needs == Need.FEATURES | Need.TRAINING_LABELS
     X, Y, outputs = clustered_data(50)
-    with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
+    with pytest.raises(
+        ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"
+    ):
         small_forest().fit(Y)
-    with pytest.raises(ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"):
+    with pytest.raises(
+        ValueError, match="ForestMeasure looks at the objects themselves: pass them as X"
+    ):
         small_forest().fit(Y, X=X).energy(outputs)
-    with pytest.raises(ValueError, match=r"needs the objects themselves.*use CrossConformalClassifier"):
-        calibrate_outputs(outputs, Y, folds=np.arange(50) % 2, measure=ForestMeasure(LogLossMeasure()))
+    with pytest.raises(
+        ValueError, match=r"needs the objects themselves.*use CrossConformalClassifier"
+    ):
+        calibrate_outputs(
+            outputs, Y, folds=np.arange(50) % 2, measure=ForestMeasure(LogLossMeasure())
+        )
 
 
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (["some text", "more text", "and more"], "read X as a matrix of numbers, but: .*LogLossMeasure"),
-        ([["red"], ["green"], ["blue"]], "read X as a matrix of numbers, but: could not convert string to float"),
+        (
+            ["some text", "more text", "and more"],
+            "read X as a matrix of numbers, but: .*LogLossMeasure",
+        ),
+        (
+            [["red"], ["green"], ["blue"]],
+            "read X as a matrix of numbers, but: could not convert string to float",
+        ),
         ([1.0, 2.0, 3.0], "read X as a matrix of numbers, but: Expected 2D array"),
         ([[1.0], [np.inf], [2.0]], "read X as a matrix of numbers, but: Input X contains infinity"),
-        ([[1.0], [1e300], [2.0]], "read X as a matrix of numbers, but: Input X contains infinity or a value too large"),
+        (
+            [[1.0], [1e300], [2.0]],
+            "read X as a matrix of numbers, but: Input X contains infinity or a value too large",
+        ),
         ([[1.0], [2.0]], "X and Y must have the same number of rows, got 2 and 3"),
     ],
 )
@@ -285,9 +337,13 @@ def test_objects_that_trees_cannot_read_are_refused(X, message):
 def test_new_objects_must_match():
     X, Y, outputs = clustered_data(50)
     measure = small_forest().fit(Y, X=X)
-    with pytest.raises(ValueError, match="X has 3 features, but ExtraTreesRegressor is expecting 4"):
+    with pytest.raises(
+        ValueError, match="X has 3 features, but ExtraTreesRegressor is expecting 4"
+    ):
         measure.energy(outputs, X=X[:, :3])
-    with pytest.raises(ValueError, match="X and outputs must have the same number of rows, got 49 and 50"):
+    with pytest.raises(
+        ValueError, match="X and outputs must have the same number of rows, got 49 and 50"
+    ):
         measure.energy(outputs, X=X[1:])
 
 
@@ -295,15 +351,24 @@ def test_new_objects_must_match():
     ("parameters", "message"),
     [
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
-        ({"min_samples_leaf": 0.5}, "min_samples_leaf must be a whole number of at least 1, got 0.5"),
+        (
+            {"min_samples_leaf": 0.5},
+            "min_samples_leaf must be a whole number of at least 1, got 0.5",
+        ),
         ({"max_listed": 0}, "max_listed must be a whole number of at least 1, got 0"),
         ({"mix": 0}, "mix must be a finite number above 0, got 0"),
         ({"mix": 1.0}, r"mix must lie strictly between 0 and 1, got 1\.0"),
         ({"mix": np.nan}, "mix must be a finite number above 0, got nan"),
         ({"base": LogLossMeasure(floor=0.5)}, "floor must lie below one half, got 0.5"),
-        ({"base": PosteriorMeasure(temperature=0)}, "temperature must be a finite number above 0, got 0"),
+        (
+            {"base": PosteriorMeasure(temperature=0)},
+            "temperature must be a finite number above 0, got 0",
+        ),
         ({"base": PowerMeasure()}, r"base must be a measure whose scores .*, got PowerMeasure\(\)"),
-        ({"base": LogLossMeasure() + UnseenPenalty()}, r"base must be .*, got LogLossMeasure\(\) \+ Unseen"),
+        (
+            {"base": LogLossMeasure() + UnseenPenalty()},
+            r"base must be .*, got LogLossMeasure\(\) \+ Unseen",
+        ),
         ({"base": "posterior"}, "base must be .*, got 'posterior'"),
         ({"max_features": "most"}, "The 'max_features' parameter of ExtraTreesRegressor must be"),
     ],
@@ -314,7 +379,9 @@ def test_bad_parameters_of_forests_are_refused(parameters, message):
 
 
 def test_forest_without_training_examples_is_refused():
-    with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row"):
+    with pytest.raises(
+        ValueError, match="learns from training examples, so Y needs at least one row"
+    ):
         small_forest().fit(np.empty((0, 2)), X=np.empty((0, 3)))
 
 

@@ -41,7 +41,9 @@ def test_scores_are_those_of_the_function(case):
     energy = measure.energy(np.zeros((2, n_labels)))
     labelsets = decode(np.arange(2**n_labels), n_labels)
     for i in range(2):
-        scores = energy.scores(labelsets, objects=np.full(len(labelsets), i)) * 2.0**-measure.exponent_
+        scores = (
+            energy.scores(labelsets, objects=np.full(len(labelsets), i)) * 2.0**-measure.exponent_
+        )
         assert np.abs(scores - of_all[:, i]).max() <= 2.0**-measure.exponent_
 
 
@@ -50,14 +52,29 @@ def test_scores_are_those_of_the_function(case):
     [
         (lambda *_: 1.0, "one score per object, shape (3,), got shape () for the labelset [0, 0]"),
         (lambda o, t: np.abs(t - o), "got shape (3, 2) for the labelset [0, 0]"),
-        (lambda o, t: np.abs(t - o).sum(axis=0), "got shape (2,) for the labelset [0, 0]. It is called with the"),
+        (
+            lambda o, t: np.abs(t - o).sum(axis=0),
+            "got shape (2,) for the labelset [0, 0]. It is called with the",
+        ),
         (lambda *_: np.zeros((3, 1)), "got shape (3, 1)"),
         (lambda *_: None, "one score per object, shape (3,), got shape ()"),
-        (lambda *_: ["a", "b", "c"], "function must return numbers, got ['a', 'b', 'c'] for the labelset [0, 0]"),
+        (
+            lambda *_: ["a", "b", "c"],
+            "function must return numbers, got ['a', 'b', 'c'] for the labelset [0, 0]",
+        ),
         (lambda *_: [1, [2, 3], 4], "function must return numbers, got [1, [2, 3], 4]"),
-        (lambda o, t: np.where(t[1], np.nan, o[:, 0]), "got nan for the outputs [0.25, 0.5] and the labelset [0, 1]"),
-        (lambda o, t: o[:, 0] / (1 - t[0]), "got inf for the outputs [0.25, 0.5] and the labelset [1, 0]"),
-        (lambda o, _: -2000.0 * o[:, 1], "magnitude up to largest=1000, got -1100 for the outputs [0.25, 0.55]"),
+        (
+            lambda o, t: np.where(t[1], np.nan, o[:, 0]),
+            "got nan for the outputs [0.25, 0.5] and the labelset [0, 1]",
+        ),
+        (
+            lambda o, t: o[:, 0] / (1 - t[0]),
+            "got inf for the outputs [0.25, 0.5] and the labelset [1, 0]",
+        ),
+        (
+            lambda o, _: -2000.0 * o[:, 1],
+            "magnitude up to largest=1000, got -1100 for the outputs [0.25, 0.55]",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
@@ -81,7 +98,9 @@ def test_bad_values_of_largest_are_refused(largest):
 
 
 def test_what_cannot_be_called_is_refused():
-    with pytest.raises(ValueError, match=r"function must be a callable that takes the outputs .* got 'squares'"):
+    with pytest.raises(
+        ValueError, match=r"function must be a callable that takes the outputs .* got 'squares'"
+    ):
         fitted("squares")
 
 
@@ -91,7 +110,10 @@ def test_errors_inside_the_function_are_shown_as_they_are():
 
 
 def test_too_many_labels_are_refused():
-    with pytest.raises(ValueError, match=r"possible for up to 12 labels \(80 KiB per object and fold\), got 13 labels"):
+    with pytest.raises(
+        ValueError,
+        match=r"possible for up to 12 labels \(80 KiB per object and fold\), got 13 labels",
+    ):
         fitted(squares, 13)
     energy = fitted(squares, 12).energy(np.zeros((1, 12)))
     assert energy.scores(np.ones((1, 12)))[0] == 12 * 2**40
@@ -101,7 +123,10 @@ def test_too_many_objects_are_refused(monkeypatch):
     monkeypatch.setattr("labelsure.measures._energy.MAX_LIST_BYTES", 2**20)
     measure = fitted(squares, 8)  # 256 * (8 + 8) bytes per object
     assert measure.energy(np.zeros((256, 8))).n_objects == 256
-    with pytest.raises(ValueError, match=r"2\^8 labelsets of 257 objects .* more than the 1 MiB.* at most 256 objects"):
+    with pytest.raises(
+        ValueError,
+        match=r"2\^8 labelsets of 257 objects .* more than the 1 MiB.* at most 256 objects",
+    ):
         measure.energy(np.zeros((257, 8)))
 
 

@@ -23,7 +23,9 @@ def transcription(t, o, Y, outputs):
     total = 0.0
     for j, tj in enumerate(t):
         error = rounded_error(tj, o[j])
-        at_least = sum(rounded_error(y[j], trained[j]) >= error for y, trained in zip(Y, outputs, strict=True))
+        at_least = sum(
+            rounded_error(y[j], trained[j]) >= error for y, trained in zip(Y, outputs, strict=True)
+        )
         total -= math.log((at_least + 1) / (len(Y) + 1))
     return total
 
@@ -37,7 +39,11 @@ def training_parts(draw, elements=OUTPUTS):
     n_labels, n_training = draw(st.integers(1, 4)), draw(st.integers(1, 8))
     Y = draw(arrays(np.int8, (n_training, n_labels), elements=st.integers(0, 1)))
     training = draw(arrays(np.float64, (n_training, n_labels), elements=elements))
-    return Y, training, draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=elements))
+    return (
+        Y,
+        training,
+        draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=elements)),
+    )
 
 
 @given(training_parts())
@@ -66,26 +72,36 @@ def test_errors_that_are_equal_on_paper_are_tied(parts):
     for i, o in enumerate(np.rint(10 * outputs).astype(int)):
         for c, new in ((0, o), (1, 10 - o)):
             p = ((errors >= new).sum(axis=0) + 1) / (len(Y) + 1)
-            score = energy.scores(np.full((1, len(o)), c), objects=np.array([i]))[0] * 2.0**-measure.exponent_
+            score = (
+                energy.scores(np.full((1, len(o)), c), objects=np.array([i]))[0]
+                * 2.0**-measure.exponent_
+            )
             assert score == pytest.approx(-np.log(p).sum(), abs=1e-9)
 
 
 def test_floats_alone_would_miss_ties():
     assert abs(1 - 0.9) != abs(0 - 0.1)  # why errors are whole numbers
     measure = LabelWiseCombination().fit([[1]], outputs=[[0.9]])
-    assert measure.energy([[0.1]]).scores([[0]]).tolist() == [0]  # one error of 0.1, one of at least 0.1: p = 1
+    assert measure.energy([[0.1]]).scores([[0]]).tolist() == [
+        0
+    ]  # one error of 0.1, one of at least 0.1: p = 1
 
 
 def test_a_label_is_compared_with_its_own_errors():
     measure = LabelWiseCombination().fit([[0, 0]] * 3, outputs=[[0.1, 0.6], [0.2, 0.7], [0.3, 0.8]])
     energy = measure.energy([[0.5, 0.5]])
     assert energy.unary.tolist() == [[0, 0]]
-    assert energy.constant[0] * 2.0**-measure.exponent_ == pytest.approx(math.log(4))  # 1/4 for one, 1 for the other
+    assert energy.constant[0] * 2.0**-measure.exponent_ == pytest.approx(
+        math.log(4)
+    )  # 1/4 for one, 1 for the other
 
 
 def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(120, 3)), rng.integers(0, 2, size=(120, 2))  # nothing to learn, much to remember
+    X, Y = (
+        rng.normal(size=(120, 3)),
+        rng.integers(0, 2, size=(120, 2)),
+    )  # nothing to learn, much to remember
     errors = {}
     for out_of_fold in (False, True):
         measure = LabelWiseCombination(out_of_fold=out_of_fold)
@@ -93,7 +109,9 @@ def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
         assert Need.TRAINING_LABELS in measure.needs
         assert Need.FEATURES not in measure.needs
         assert (Need.OUT_OF_FOLD_OUTPUTS in measure.needs) is out_of_fold
-        model = InductiveConformalClassifier(DecisionTreeClassifier(), measure=measure, random_state=0).fit(X, Y)
+        model = InductiveConformalClassifier(
+            DecisionTreeClassifier(), measure=measure, random_state=0
+        ).fit(X, Y)
         errors[out_of_fold] = model.calibrator_.folds[0].measure.errors_ / 2**40
     assert errors[False].max() == 0
     assert 0.3 < errors[True].mean() < 0.7
@@ -105,7 +123,11 @@ def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
         ([[1, 0]], None, r"LabelWiseCombination\(\) learns from errors: pass outputs"),
         ([[1, 0]], [[0.5, 1.5]], "outputs must lie between 0 and 1, got 1.5"),
         ([[1, 0]], [[0.5]], r"outputs must have shape \(n_objects, 2\), got \(1, 1\)"),
-        ([[1, 0]], [[0.5, 0.5], [0.5, 0.5]], "outputs and Y must have the same number of rows, got 2 and 1"),
+        (
+            [[1, 0]],
+            [[0.5, 0.5], [0.5, 0.5]],
+            "outputs and Y must have the same number of rows, got 2 and 1",
+        ),
         ([[1, 2]], [[0.5, 0.5]], "Y must hold only 0 and 1, got 2"),
         (np.empty((0, 2)), np.empty((0, 2)), "so Y needs at least one row, got none"),
     ],

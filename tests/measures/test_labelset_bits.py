@@ -26,10 +26,17 @@ def two_lists(draw):
     n_labels = draw(WIDTHS)
     few = [np.zeros(n_labels, dtype=np.int8) for _ in range(draw(st.integers(1, 6)))]
     for labelset in few:
-        for j in draw(st.lists(st.sampled_from([0, n_labels - 1, n_labels // 2, min(63, n_labels - 1)]), max_size=3)):
+        for j in draw(
+            st.lists(
+                st.sampled_from([0, n_labels - 1, n_labels // 2, min(63, n_labels - 1)]), max_size=3
+            )
+        ):
             labelset[j] = 1
     pick = st.lists(st.sampled_from(range(len(few))), max_size=8)
-    return [np.array([few[i] for i in draw(pick)], dtype=np.int8).reshape(-1, n_labels) for _ in range(2)]
+    return [
+        np.array([few[i] for i in draw(pick)], dtype=np.int8).reshape(-1, n_labels)
+        for _ in range(2)
+    ]
 
 
 @given(two_lists())
@@ -88,7 +95,11 @@ def test_no_labelsets_have_no_keys(n_labels):
     assert find_keys(labelset_keys(nothing), one).tolist() == []
 
 
-@given(st.tuples(st.integers(0, 4), WIDTHS).flatmap(lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1))))
+@given(
+    st.tuples(st.integers(0, 4), WIDTHS).flatmap(
+        lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1))
+    )
+)
 def test_bits_of_words_are_labels(labelsets):
     n_rows, n_labels = labelsets.shape
     words = pack(labelsets)
@@ -104,7 +115,9 @@ def test_bits_of_words_are_labels(labelsets):
 @pytest.mark.parametrize("kind", [bool, np.int64, np.float64])
 def test_pack_takes_zeros_and_ones_of_any_type_and_layout(kind):
     labelsets = np.random.default_rng(0).integers(0, 2, size=(130, 5))
-    assert np.array_equal(pack(labelsets.T.astype(kind)), pack(np.ascontiguousarray(labelsets.T).astype(np.int8)))
+    assert np.array_equal(
+        pack(labelsets.T.astype(kind)), pack(np.ascontiguousarray(labelsets.T).astype(np.int8))
+    )
 
 
 def test_unpack_takes_slices_of_words():
@@ -112,7 +125,11 @@ def test_unpack_takes_slices_of_words():
     assert unpack(words[::2], 130).nonzero()[1].tolist() == [0, 129]
 
 
-@given(st.integers(1, 62).flatmap(lambda q: st.tuples(st.just(q), st.lists(st.integers(0, 2**q - 1), max_size=5))))
+@given(
+    st.integers(1, 62).flatmap(
+        lambda q: st.tuples(st.just(q), st.lists(st.integers(0, 2**q - 1), max_size=5))
+    )
+)
 def test_encode_undoes_decode(labels_and_codes):
     n_labels, codes = labels_and_codes
     labelsets = decode(np.array(codes, dtype=np.int64), n_labels)
@@ -126,7 +143,9 @@ def test_decode_counts_in_binary_with_the_first_label_lowest():
 
 
 @given(
-    st.integers(1, 3).flatmap(lambda w: arrays(np.uint64, (4, w), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1])))
+    st.integers(1, 3).flatmap(
+        lambda w: arrays(np.uint64, (4, w), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1]))
+    )
 )
 def test_keys_of_rows_are_equal_for_equal_rows_only(words):
     equal = [[row == other for other in words.tolist()] for row in words.tolist()]

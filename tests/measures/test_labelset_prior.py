@@ -28,7 +28,9 @@ def probability(t, training, smoothing, base):
 
 
 def minus_log(p):
-    return math.log(p.denominator) - math.log(p.numerator)  # fractions may be beyond the range of floats
+    return math.log(p.denominator) - math.log(
+        p.numerator
+    )  # fractions may be beyond the range of floats
 
 
 CASES = training_and_labelsets()

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from labelsure.measures._energy import SquareRoot
 
-NEAR_SQUARES = st.tuples(st.integers(0, 2**25), st.integers(-2, 2)).map(lambda pair: pair[0] ** 2 + pair[1])
+NEAR_SQUARES = st.tuples(st.integers(0, 2**25), st.integers(-2, 2)).map(
+    lambda pair: pair[0] ** 2 + pair[1]
+)
 
 
 @given(st.lists(st.integers(-(2**50), 2**50 - 1) | NEAR_SQUARES, max_size=8), st.integers(0, 12))

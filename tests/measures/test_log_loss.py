@@ -13,7 +13,9 @@ from sklearn.exceptions import NotFittedError
 from labelsure.measures import LogLossMeasure
 from labelsure.measures._labelset_bits import decode
 
-OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1e-6, 1 - 1e-6, 1 - 2**-53]) | st.floats(0, 1)
+OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1e-6, 1 - 1e-6, 1 - 2**-53]) | st.floats(
+    0, 1
+)
 FLOORS = st.sampled_from([1e-6, 1e-300, 0.49, 0.01]) | st.floats(1e-12, 0.499)
 
 
@@ -88,7 +90,9 @@ def test_floors_that_are_no_numbers_above_zero_are_refused(floor):
 
 @pytest.mark.parametrize("floor", [0.5, 0.9, 1])
 def test_floors_of_one_half_or_more_are_refused(floor):
-    with pytest.raises(ValueError, match=rf"floor must lie below one half, got {floor}: outputs are clipped"):
+    with pytest.raises(
+        ValueError, match=rf"floor must lie below one half, got {floor}: outputs are clipped"
+    ):
         LogLossMeasure(floor=floor).fit([[1, 0]])
 
 

@@ -34,9 +34,13 @@ def test_log_sums_equal_the_formula_and_those_of_single_objects(seen, size, beta
     values = size * rng.normal(size=(70, seen.shape[1]))
     product, terms = counted._log_terms(values, beta)
     found = counted.log_sums(values, beta)
-    np.testing.assert_allclose(found, logsumexp(np.column_stack([product, terms]), axis=1), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        found, logsumexp(np.column_stack([product, terms]), axis=1), rtol=1e-12, atol=1e-12
+    )
     small = np.flatnonzero(np.maximum(values, 0).sum(axis=1) <= LARGEST_LOG)
-    np.testing.assert_array_equal(found[small], [counted.log_sums(values[[i]], beta)[0] for i in small])
+    np.testing.assert_array_equal(
+        found[small], [counted.log_sums(values[[i]], beta)[0] for i in small]
+    )
 
 
 def test_log_sums_hold_where_a_labelset_is_seen_that_its_labels_alone_make_out_of_reach():
@@ -55,7 +59,10 @@ def test_moments_of_objects_far_apart_are_those_of_each_alone():
     """Terms of one object are never scaled by those of another; and a labelset seen once leaves no warning behind."""
     seen = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]], dtype=np.int8)
     counted = CountedPrior(seen, np.array([1, 3, 2]), np.array([0.5, 0.3, 0.2]), 1.0)
-    values, own = np.array([[800.0, -800.0, 0.0], [-900.0, -900.0, -900.0], [0.1, 0.2, -0.3]]), np.array([0, 1, 2])
+    values, own = (
+        np.array([[800.0, -800.0, 0.0], [-900.0, -900.0, -900.0], [0.1, 0.2, -0.3]]),
+        np.array([0, 1, 2]),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         together = counted.moments(values, 0.7, own)

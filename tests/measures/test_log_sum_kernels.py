@@ -27,8 +27,14 @@ def test_sum_products_equals_its_twin_to_the_last_bit(seen, n_objects, seed):
     factors = rng.choice([0.0, 1e-200, 0.25, 1.0, 3.0], size=(2, seen.shape[1], n_objects))
     sums = np.zeros((2, n_objects))
     sum_products(trie, weight, factors, np.ones((seen.shape[1] + 1, n_objects)), sums)
-    expected = [[summed_slowly(paths_of(trie), weight, own) for own in block.T] for block in factors]
+    expected = [
+        [summed_slowly(paths_of(trie), weight, own) for own in block.T] for block in factors
+    ]
     np.testing.assert_array_equal(sums, expected)
     if n_objects > 1:  # a single one has company, because numpy would add it up in another order
-        prior = CountedPrior(seen, np.ones(len(seen), dtype=np.int64), np.full(seen.shape[1], 0.5), 1.0)
-        np.testing.assert_array_equal([prior._sum_products(weight, block) for block in factors], expected)
+        prior = CountedPrior(
+            seen, np.ones(len(seen), dtype=np.int64), np.full(seen.shape[1], 0.5), 1.0
+        )
+        np.testing.assert_array_equal(
+            [prior._sum_products(weight, block) for block in factors], expected
+        )

@@ -140,7 +140,9 @@ def test_a_constant_output_leaves_the_mean_of_the_label(constant):
     assert measure.intercept_[1] == pytest.approx(Y[:, 1].mean())
 
 
-@pytest.mark.parametrize(("kind", "sure"), [("signed", True), ("signed", False), ("absolute", True)])
+@pytest.mark.parametrize(
+    ("kind", "sure"), [("signed", True), ("signed", False), ("absolute", True)]
+)
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_label_that_never_varies_is_strange_with_the_other_value(kind, sure, value):
     Y, training, Y_new, outputs = random_data(7)
@@ -213,7 +215,9 @@ def test_out_of_fold_residuals_are_those_of_models_that_had_not_seen_the_example
     precisions = []
     for out_of_fold in (False, True):
         model = InductiveConformalClassifier(
-            DecisionTreeClassifier(), measure=MahalanobisMeasure(out_of_fold=out_of_fold), random_state=0
+            DecisionTreeClassifier(),
+            measure=MahalanobisMeasure(out_of_fold=out_of_fold),
+            random_state=0,
         ).fit(X, Y)
         precisions.append(model.calibrator_.folds[0].measure.precision_)
     assert np.allclose(precisions[0], np.eye(5) / 5)
@@ -246,16 +250,26 @@ def test_bad_shrinkages_are_refused(shrinkage, message):
 @pytest.mark.parametrize("normalised", [True, False])
 def test_singular_covariances_are_refused_unless_shrunk(kind, normalised):
     Y, training, _, _ = random_data(15)
-    constant, twice, exact = (Y.copy(), training.copy()), (Y.copy(), training.copy()), (Y, Y.astype(float))
+    constant, twice, exact = (
+        (Y.copy(), training.copy()),
+        (Y.copy(), training.copy()),
+        (Y, Y.astype(float)),
+    )
     constant[0][:, 2], constant[1][:, 2] = 1, 0.25
     for part in twice:
         part[:, 3] = part[:, 0]
     nearly_exact = Y, np.abs(Y - 1e-7 * training)
     for labels, outputs in (constant, twice, exact, nearly_exact, (Y[:4], training[:4])):
-        with pytest.raises(ValueError, match=r"covariance of the training errors is singular.*Pass shrinkage="):
-            MahalanobisMeasure(kind, shrinkage=0, normalised=normalised).fit(labels, outputs=outputs)
+        with pytest.raises(
+            ValueError, match=r"covariance of the training errors is singular.*Pass shrinkage="
+        ):
+            MahalanobisMeasure(kind, shrinkage=0, normalised=normalised).fit(
+                labels, outputs=outputs
+            )
         for shrinkage in ("ledoit-wolf", 0.01):
-            measure = MahalanobisMeasure(kind, shrinkage=shrinkage, normalised=normalised).fit(labels, outputs=outputs)
+            measure = MahalanobisMeasure(kind, shrinkage=shrinkage, normalised=normalised).fit(
+                labels, outputs=outputs
+            )
             assert np.isfinite(measure.precision_).all()
             assert (np.linalg.eigvalsh(measure.precision_) > 0).all()
 
@@ -263,14 +277,18 @@ def test_singular_covariances_are_refused_unless_shrunk(kind, normalised):
 def test_distances_without_enough_digits_are_refused_unless_normalised():
     Y, training, _, _ = random_data(16)
     near = Y + 1e-5 * (0.5 - Y) * training  # errors of about 1e-5: distances up to 1e6
-    with pytest.raises(ValueError, match=r"large as .*below 2.04e.03; .*pass normalised=True or a larger shrinkage"):
+    with pytest.raises(
+        ValueError, match=r"large as .*below 2.04e.03; .*pass normalised=True or a larger shrinkage"
+    ):
         MahalanobisMeasure(normalised=False).fit(Y, outputs=near)
     assert MahalanobisMeasure().fit(Y, outputs=near).exponent_ > 25
 
 
 @pytest.mark.parametrize("n_training", [0, 1])
 def test_fewer_than_two_training_examples_are_refused(n_training):
-    with pytest.raises(ValueError, match=r"needs at least (2 training examples, got 1|one row, got none)"):
+    with pytest.raises(
+        ValueError, match=r"needs at least (2 training examples, got 1|one row, got none)"
+    ):
         MahalanobisMeasure().fit(np.ones((n_training, 3)), outputs=np.full((n_training, 3), 0.5))
 
 
@@ -279,7 +297,9 @@ def test_bad_input_of_mahalanobis_measures_is_refused():
         MahalanobisMeasure().energy([[0.5]])
     with pytest.raises(ValueError, match="pass outputs, those for the examples of Y, got None"):
         MahalanobisMeasure().fit([[1, 0], [0, 1]])
-    with pytest.raises(ValueError, match="outputs and Y must have the same number of rows, got 1 and 2"):
+    with pytest.raises(
+        ValueError, match="outputs and Y must have the same number of rows, got 1 and 2"
+    ):
         MahalanobisMeasure().fit([[1, 0], [0, 1]], outputs=[[0.5, 0.5]])
     with pytest.raises(ValueError, match=r"outputs must have shape \(n_objects, 2\), got \(2, 1\)"):
         MahalanobisMeasure().fit([[1, 0], [0, 1]], outputs=[[0.5], [0.5]])

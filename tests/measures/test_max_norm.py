@@ -11,7 +11,13 @@ from labelsure import CrossConformalClassifier, InductiveConformalClassifier, ca
 from labelsure.engine import AtMost
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
-from labelsure.measures import AutoMeasure, FunctionMeasure, MaxNormMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures import (
+    AutoMeasure,
+    FunctionMeasure,
+    MaxNormMeasure,
+    PowerMeasure,
+    UnseenPenalty,
+)
 from labelsure.measures._labelset_bits import decode
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
@@ -25,7 +31,10 @@ def test_scores_equal_formula(outputs):
     measure = MaxNormMeasure().fit(np.empty((0, n_labels)))
     energy = measure.energy(outputs)
     for labelset in decode(np.arange(2**n_labels), n_labels):
-        expected = [max(abs(t - o) for t, o in zip(labelset.tolist(), row, strict=True)) for row in outputs.tolist()]
+        expected = [
+            max(abs(t - o) for t, o in zip(labelset.tolist(), row, strict=True))
+            for row in outputs.tolist()
+        ]
         scores = energy.scores(np.tile(labelset, (2, 1))) * 2.0**-measure.exponent_
         assert np.abs(scores - expected).max() <= 2.0**-measure.exponent_
 
@@ -58,16 +67,24 @@ def test_folds_may_have_other_measures_beside_it():
     assert np.array_equal(mixed.top(9).labelsets, listed.top(9).labelsets)
 
 
-@pytest.mark.parametrize("measure", [MaxNormMeasure(), UnseenPenalty() + MaxNormMeasure()], ids=repr)
+@pytest.mark.parametrize(
+    "measure", [MaxNormMeasure(), UnseenPenalty() + MaxNormMeasure()], ids=repr
+)
 def test_more_than_24_labels_are_refused_before_anything_is_fitted(measure):
     Y = np.random.default_rng(0).integers(0, 2, (30, 25))
     for ask in (
         lambda: calibrate_outputs(np.full((30, 25), 0.5), Y, measure=measure, training_labels=Y),
         lambda: CrossConformalClassifier(None, measure=measure).fit(np.zeros((30, 2)), Y),
-        lambda: CrossConformalClassifier(None, measure=AutoMeasure([measure])).fit(np.zeros((30, 2)), Y),
-        lambda: InductiveConformalClassifier(None, measure=measure, constraints=AtMost(25, range(25))).fit(Y, Y),
+        lambda: CrossConformalClassifier(None, measure=AutoMeasure([measure])).fit(
+            np.zeros((30, 2)), Y
+        ),
+        lambda: InductiveConformalClassifier(
+            None, measure=measure, constraints=AtMost(25, range(25))
+        ).fit(Y, Y),
     ):
         with pytest.raises(
-            ValueError, match=r"MaxNormMeasure\(\) is a maximum .* up to 24 labels, got 25 labels.*PowerMeasure\(d=8\)"
+            ValueError,
+            match=r"MaxNormMeasure\(\) is a maximum .* up to 24 labels, got 25"
+            r" labels.*PowerMeasure\(d=8\)",
         ):
             ask()

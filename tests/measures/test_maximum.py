@@ -21,14 +21,22 @@ def direct(costs, i, labelset):
     return max(int(costs[on, i, j]) for j, on in enumerate(labelset))
 
 
-@given(COSTS, arrays(np.int64, 6, elements=st.integers(0, 2)), arrays(np.int8, (6, 4), elements=st.integers(0, 1)))
+@given(
+    COSTS,
+    arrays(np.int64, 6, elements=st.integers(0, 2)),
+    arrays(np.int8, (6, 4), elements=st.integers(0, 1)),
+)
 def test_scores_are_the_largest_costs(costs, objects, labelsets):
     energy = max_energy(*costs)
     expected = [direct(costs, i, t) for i, t in zip(objects, labelsets, strict=True)]
     assert energy.scores(labelsets, objects=objects).tolist() == expected
-    assert energy.scores(labelsets[:3]).tolist() == [direct(costs, i, t) for i, t in enumerate(labelsets[:3])]
+    assert energy.scores(labelsets[:3]).tolist() == [
+        direct(costs, i, t) for i, t in enumerate(labelsets[:3])
+    ]
     for i, maximum in enumerate(3 * energy.maxima):
-        assert subset_maxima(maximum.off, maximum.on)[i].tolist() == [direct(costs, i, t) for t in ALL]
+        assert subset_maxima(maximum.off, maximum.on)[i].tolist() == [
+            direct(costs, i, t) for t in ALL
+        ]
     alone = energy.take(objects[:1])
     assert alone.scores(labelsets, objects=np.zeros(6, dtype=np.int64)).tolist() == [
         direct(costs, objects[0], t) for t in labelsets
@@ -55,6 +63,8 @@ def test_sums_have_the_sums_of_scores(costs, others):
         for both in (max_energy(*costs) + other, other + max_energy(*costs)):
             for i in range(3):
                 objects = np.full(16, i)
-                expected = max_energy(*costs).scores(ALL, objects=objects) + other.scores(ALL, objects=objects)
+                expected = max_energy(*costs).scores(ALL, objects=objects) + other.scores(
+                    ALL, objects=objects
+                )
                 assert both.scores(ALL, objects=objects).tolist() == expected.tolist()
                 assert both.lower_bound() <= expected.min() <= expected.max() <= both.upper_bound()

@@ -26,7 +26,11 @@ def transcription(listed, i, labelset, score):
 def test_override_replaces_exactly_the_exceptions(case, data):
     (n_objects, n_labels), listed = case
     rows = data.draw(
-        st.lists(st.tuples(st.integers(0, n_objects - 1), st.integers(0, 2**n_labels - 1)), min_size=1, max_size=20)
+        st.lists(
+            st.tuples(st.integers(0, n_objects - 1), st.integers(0, 2**n_labels - 1)),
+            min_size=1,
+            max_size=20,
+        )
     )
     objects, codes = (np.array(part) for part in zip(*rows, strict=True))
     labelsets = decode(codes, n_labels)
@@ -40,14 +44,18 @@ def test_override_replaces_exactly_the_exceptions(case, data):
 @given(CASES, st.data())
 def test_take_keeps_the_exceptions_of_the_objects(case, data):
     (n_objects, n_labels), listed = case
-    chosen = np.array(data.draw(st.lists(st.integers(0, n_objects - 1), max_size=5)), dtype=np.int64)
+    chosen = np.array(
+        data.draw(st.lists(st.integers(0, n_objects - 1), max_size=5)), dtype=np.int64
+    )
     taken = listed.take(chosen)
     assert len(taken.begin) == len(chosen) + 1
     assert taken.begin[-1] == len(taken.scores) == len(taken.labelsets)
     for code in range(2**n_labels):
         labelset = decode(np.array([code]), n_labels)[0]
         for place, i in enumerate(chosen):
-            assert transcription(taken, place, labelset, None) == transcription(listed, i, labelset, None)
+            assert transcription(taken, place, labelset, None) == transcription(
+                listed, i, labelset, None
+            )
 
 
 def test_override_takes_thousands_of_exceptions_and_labelsets():

@@ -68,7 +68,9 @@ def data():
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(130, 4))
     X = hidden + 0.1 * rng.normal(size=hidden.shape)
-    Y = (hidden @ rng.normal(size=(4, N_LABELS)) + rng.normal(size=(130, N_LABELS)) > 2.5).astype(int)
+    Y = (hidden @ rng.normal(size=(4, N_LABELS)) + rng.normal(size=(130, N_LABELS)) > 2.5).astype(
+        int
+    )
     return X, Y
 
 
@@ -86,13 +88,26 @@ def test_own_measure_is_searched_with_thirty_labels(measure, data):
     """Members and p-values found by the search are those counted by hand; labelsets near the best are all found."""
     X, Y = data
     model = CrossConformalClassifier(
-        OneVsRestClassifier(LogisticRegression()), measure=measure, cv=3, random_state=0, empty="allow"
+        OneVsRestClassifier(LogisticRegression()),
+        measure=measure,
+        cv=3,
+        random_state=0,
+        empty="allow",
     ).fit(X[:120], Y[:120])
     pred = model.predict_labelsets(X[120:])
     top = pred.top(5)
     for i in range(4):
         best = top.labelsets[i][0]
-        near = np.vstack([best, *(flip(best, labels) for n in (1, 2) for labels in combinations(range(N_LABELS), n))])
+        near = np.vstack(
+            [
+                best,
+                *(
+                    flip(best, labels)
+                    for n in (1, 2)
+                    for labels in combinations(range(N_LABELS), n)
+                ),
+            ]
+        )
         p_values = model.predict_labelsets(np.tile(X[120 + i], (len(near), 1))).p_value(near)
         assert top.p_values[i][0] == p_values.max()
         members = pred.region(0.05)[i]
@@ -138,5 +153,7 @@ def test_own_measure_that_forgets_its_bound_is_told(data):
             return 1.0
 
     _, Y = data
-    with pytest.raises(ValueError, match=r"costs of a measure reach 15, more than the 1 that its _learn returned"):
+    with pytest.raises(
+        ValueError, match=r"costs of a measure reach 15, more than the 1 that its _learn returned"
+    ):
         Unbounded().fit(Y).energy(np.ones((1, N_LABELS)))

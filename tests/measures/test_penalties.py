@@ -15,7 +15,12 @@ from labelsure.measures._labelset_bits import decode
 
 TRAINING = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 0], [0, 0, 0]])
 ALL = decode(np.arange(8), 3)
-FLAT = [HammingPenalty, CardinalityPenalty, UnseenPenalty, lambda weight: LabelsetPrior(weight, base="uniform")]
+FLAT = [
+    HammingPenalty,
+    CardinalityPenalty,
+    UnseenPenalty,
+    lambda weight: LabelsetPrior(weight, base="uniform"),
+]
 EVERY = [*FLAT, LabelsetPrior]
 FLAT_IDS = ["hamming", "cardinality", "unseen", "uniform prior"]
 IDS = [*FLAT_IDS, "prior"]
@@ -54,7 +59,10 @@ def test_training_labels_are_needed(kind):
     assert measure.needs == Need.TRAINING_LABELS
     with pytest.raises(ValueError, match="so Y needs at least one row, got none"):
         measure.fit(np.empty((0, 3)))
-    with pytest.raises(ValueError, match="needs the labelsets that the model was trained on: pass them as training_l"):
+    with pytest.raises(
+        ValueError,
+        match="needs the labelsets that the model was trained on: pass them as training_l",
+    ):
         calibrate_outputs(np.full((2, 3), 0.5), TRAINING[:2], measure=measure)
 
 
@@ -67,7 +75,9 @@ def test_bad_weights_are_refused(kind, weight):
 
 @pytest.mark.parametrize("kind", EVERY, ids=IDS)
 def test_weights_too_large_for_exact_sums_are_refused(kind):
-    with pytest.raises(ValueError, match=r"Scores may be as large as .*keep scores below 1\.07e\+09"):
+    with pytest.raises(
+        ValueError, match=r"Scores may be as large as .*keep scores below 1\.07e\+09"
+    ):
         kind(1e12).fit(TRAINING)
 
 
@@ -94,9 +104,13 @@ def test_penalties_work_alone_as_measures(kind):
     """p-values from a predictor are those counted by hand, through all of its answers."""
     rng = np.random.default_rng(0)
     Y = ALL[rng.integers(8, size=30)]
-    predictor = calibrate_outputs(rng.random((30, 3)), Y, measure=kind(1.0), training_labels=TRAINING)
+    predictor = calibrate_outputs(
+        rng.random((30, 3)), Y, measure=kind(1.0), training_labels=TRAINING
+    )
     pred = predictor.predict_labelsets(rng.random((2, 3)))
-    of_all = dict(zip(map(tuple, ALL.tolist()), scores_of_all(kind(1.0).fit(TRAINING)).tolist(), strict=True))
+    of_all = dict(
+        zip(map(tuple, ALL.tolist()), scores_of_all(kind(1.0).fit(TRAINING)).tolist(), strict=True)
+    )
     calibration = [of_all[tuple(labelset)] for labelset in Y.tolist()]
     expected = [(sum(other >= of_all[t] for other in calibration) + 1) / 31 for t in of_all]
     assert pred.p_values().tolist() == [expected] * 2

@@ -17,7 +17,9 @@ def test_costs_equal_reference(labels_and_penalty):
     labelsets = decode(np.arange(2**n_labels), n_labels)
     costs = penalty.costs(labelsets)
     assert costs.dtype == np.int64
-    assert costs.tolist() == [labelset_reference.penalty_cost(penalty, labelset) for labelset in labelsets.tolist()]
+    assert costs.tolist() == [
+        labelset_reference.penalty_cost(penalty, labelset) for labelset in labelsets.tolist()
+    ]
     assert (costs >= 0).all()
 
 
@@ -29,7 +31,9 @@ def test_costs_of_no_labelsets_and_of_many_labels():
 
 def test_an_empty_penalty_costs_nothing():
     assert Penalty().costs(np.array([[0, 1]])).tolist() == [0]
-    assert Penalty(anchors=np.array([[1, 1]], dtype=np.int8)).costs(np.array([[0, 1]])).tolist() == [0]
+    assert Penalty(anchors=np.array([[1, 1]], dtype=np.int8)).costs(
+        np.array([[0, 1]])
+    ).tolist() == [0]
 
 
 @st.composite
@@ -55,9 +59,13 @@ def test_sum_costs_what_both_cost(case):
 def test_distances_to_different_labelsets_cannot_be_added():
     near_one = Penalty(anchors=np.array([[1, 0]], dtype=np.int8), per_distance=1)
     near_both = Penalty(anchors=np.array([[1, 0], [0, 1]], dtype=np.int8), per_distance=1)
-    with pytest.raises(ValueError, match="can only be added where they measure it to the same labelsets"):
+    with pytest.raises(
+        ValueError, match="can only be added where they measure it to the same labelsets"
+    ):
         near_one + near_both
-    unused = Penalty(np.array([1, 2, 3]), anchors=near_both.anchors)  # a distance that costs nothing
+    unused = Penalty(
+        np.array([1, 2, 3]), anchors=near_both.anchors
+    )  # a distance that costs nothing
     assert (near_one + unused).costs(np.array([[0, 0], [0, 1]])).tolist() == [1 + 1, 2 + 2]
     assert (unused + near_one).costs(np.array([[0, 0], [0, 1]])).tolist() == [1 + 1, 2 + 2]
 
@@ -79,7 +87,10 @@ def test_distances_of_many_labelsets_are_worked_out_in_blocks(monkeypatch):
     distances = (labelsets[:, None, :] != anchors).sum(axis=2).min(axis=1)
     for block in (1, 7, 30, 2**21):
         monkeypatch.setattr("labelsure.measures._energy.BLOCK_DISTANCES", block)
-        assert Penalty(anchors=anchors, per_distance=3).costs(labelsets).tolist() == (3 * distances).tolist()
+        assert (
+            Penalty(anchors=anchors, per_distance=3).costs(labelsets).tolist()
+            == (3 * distances).tolist()
+        )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +99,10 @@ def test_distances_of_many_labelsets_are_worked_out_in_blocks(monkeypatch):
         ({"by_cardinality": np.array([0, -1])}, "by_cardinality must not be negative"),
         ({"per_distance": -1}, "per_distance must not be negative, got -1"),
         ({"per_distance": 1}, "per_distance needs at least one labelset in anchors"),
-        ({"per_distance": 1, "anchors": np.empty((0, 2), dtype=np.int8)}, "per_distance needs at least one labelset"),
+        (
+            {"per_distance": 1, "anchors": np.empty((0, 2), dtype=np.int8)},
+            "per_distance needs at least one labelset",
+        ),
     ],
 )
 def test_penalty_refuses(options, message):

@@ -9,14 +9,18 @@ from penalty_cases import WEIGHTS, scores_of, training_and_labelsets
 
 def hamming_transcription(t, training, weight):
     """weight * min over training labelsets of the Hamming distance / q."""
-    return weight * min(sum(a != b for a, b in zip(t, row, strict=True)) for row in training) / len(t)
+    return (
+        weight * min(sum(a != b for a, b in zip(t, row, strict=True)) for row in training) / len(t)
+    )
 
 
 @given(training_and_labelsets(), WEIGHTS)
 def test_hamming_scores_equal_formula(case, weight):
     training, labelsets = case
     measure = HammingPenalty(weight).fit(training)
-    tolerance = (1 + labelsets.shape[1]) / 2 * 2.0**-measure.exponent_  # the cost of a label is rounded once
+    tolerance = (
+        (1 + labelsets.shape[1]) / 2 * 2.0**-measure.exponent_
+    )  # the cost of a label is rounded once
     for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
         assert abs(score - hamming_transcription(labelset, training.tolist(), weight)) <= tolerance
 
@@ -26,7 +30,8 @@ def test_equal_distances_are_equal_scores(case):
     training, labelsets = case
     energy = HammingPenalty(0.7).fit(training).energy(np.full(labelsets.shape, 0.5))
     distances = [
-        hamming_transcription(labelset, training.tolist(), labelsets.shape[1]) for labelset in labelsets.tolist()
+        hamming_transcription(labelset, training.tolist(), labelsets.shape[1])
+        for labelset in labelsets.tolist()
     ]
     pairs = zip(energy.scores(labelsets).tolist(), distances, strict=True)
     assert len(set(pairs)) == len(set(distances))
@@ -52,7 +57,10 @@ def test_cardinality_scores_equal_formula(case, weight):
     training, labelsets = case
     measure = CardinalityPenalty(weight).fit(training)
     for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
-        assert abs(score - cardinality_transcription(labelset, training.tolist(), weight)) <= 2.0**-measure.exponent_
+        assert (
+            abs(score - cardinality_transcription(labelset, training.tolist(), weight))
+            <= 2.0**-measure.exponent_
+        )
 
 
 def test_more_labels_than_an_int8_counts():
@@ -90,4 +98,8 @@ def test_labelsets_beyond_one_word_of_labels():
     training[1, 149] = 1
     other = np.zeros((1, 150), dtype=np.int8)
     other[0, 148] = 1
-    assert scores_of(UnseenPenalty(1.5).fit(training), np.vstack([training, other])).tolist() == [0, 0, 1.5]
+    assert scores_of(UnseenPenalty(1.5).fit(training), np.vstack([training, other])).tolist() == [
+        0,
+        0,
+        1.5,
+    ]

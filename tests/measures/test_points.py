@@ -14,8 +14,14 @@ from labelsure.measures._points import PointFigures, labels_are_better, most_pro
 TWO_LABELS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=np.int8)
 
 
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.floats(0.05, 2.0), st.integers(0, 2**32 - 1))
-def test_most_probable_is_that_of_all_labelsets_under_the_prior_of_the_other_examples(codes, beta, seed):
+@given(
+    st.lists(st.integers(0, 3), min_size=2, max_size=12),
+    st.floats(0.05, 2.0),
+    st.integers(0, 2**32 - 1),
+)
+def test_most_probable_is_that_of_all_labelsets_under_the_prior_of_the_other_examples(
+    codes, beta, seed
+):
     labels = TWO_LABELS[codes]
     values = np.random.default_rng(seed).normal(scale=3.0, size=labels.shape)
     whole = LabelsetPrior().fit(labels)
@@ -29,7 +35,9 @@ def test_most_probable_is_that_of_all_labelsets_under_the_prior_of_the_other_exa
         seen = (everyone + products) / (len(labels) + 1)
         own = (labels[i] == TWO_LABELS).all(axis=1)
         scores = TWO_LABELS @ value + beta * np.log(np.where(own, others, seen))
-        assert scores[(found[i] == TWO_LABELS).all(axis=1)][0] == pytest.approx(scores.max(), abs=1e-9)
+        assert scores[(found[i] == TWO_LABELS).all(axis=1)][0] == pytest.approx(
+            scores.max(), abs=1e-9
+        )
 
 
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(0, 2**32 - 1))
@@ -63,7 +71,9 @@ def test_posterior_finds_labels_better_where_outputs_know_a_rare_label_that_labe
     sure = np.where(labels, 0.9, 0.02)
     assert not PosteriorMeasure().fit(labels, outputs=sure).labels_are_better_
     noisy = np.where(
-        rng.random(labels.shape) < 0.05, 0.95, np.where(labels & (rng.random(labels.shape) < 0.6), 0.95, low)
+        rng.random(labels.shape) < 0.05,
+        0.95,
+        np.where(labels & (rng.random(labels.shape) < 0.6), 0.95, low),
     )
     assert PosteriorMeasure().fit(labels, outputs=noisy).labels_are_better_
 

@@ -26,10 +26,15 @@ def draw_training(seed, n=40, q=4):
 def log_total(measure, outputs):
     """The log of the sum over all labelsets of their posterior probabilities, by listing them."""
     every = decode(np.arange(2**measure.n_labels_), measure.n_labels_)
-    return [logsumexp(-measure.scores(np.repeat(row[None], len(every), axis=0), every)) for row in outputs]
+    return [
+        logsumexp(-measure.scores(np.repeat(row[None], len(every), axis=0), every))
+        for row in outputs
+    ]
 
 
-@given(st.integers(0, 10**6), st.integers(1, 7), st.floats(0, 2), st.floats(0, 2), st.floats(0.1, 10))
+@given(
+    st.integers(0, 10**6), st.integers(1, 7), st.floats(0, 2), st.floats(0, 2), st.floats(0.1, 10)
+)
 def test_probabilities_of_all_labelsets_sum_to_one(seed, q, exponent, share, temperature):
     labels, outputs = draw_training(seed, q=q)
     measure = PosteriorMeasure(
@@ -49,7 +54,9 @@ def test_log_sum_is_that_of_its_definition(seed, q, beta):
     labels, _ = draw_training(seed, q=q)
     labelsets, counts = np.unique(labels, axis=0, return_counts=True)
     rng = np.random.RandomState(seed)
-    prior = CountedPrior(labelsets, counts, rng.uniform(0.01, 0.99, q), smoothing=float(rng.uniform(0.1, 9)))
+    prior = CountedPrior(
+        labelsets, counts, rng.uniform(0.01, 0.99, q), smoothing=float(rng.uniform(0.1, 9))
+    )
     values = rng.normal(0, 5, (3, q))
     every = decode(np.arange(2**q), q)
     product = np.where(every, prior.marginals, 1 - prior.marginals).prod(axis=1)
@@ -78,7 +85,9 @@ def test_an_examples_own_labelset_counts_once_less():
     """With every labelset seen once, the prior of the others knows none of them."""
     labelsets = decode(np.arange(8), 3)
     prior = CountedPrior(labelsets, np.ones(8, dtype=np.int64), np.full(3, 0.5), smoothing=1.0)
-    without = CountedPrior(labelsets[1:], np.ones(7, dtype=np.int64), np.full(3, 0.5), smoothing=1.0)
+    without = CountedPrior(
+        labelsets[1:], np.ones(7, dtype=np.int64), np.full(3, 0.5), smoothing=1.0
+    )
     assert prior.log_seen_without_one[0] == pytest.approx(np.log(0.125 / 8))
     values = np.array([[0.3, -1.0, 2.0]])
     left_out = prior.moments(values, 0.7, np.array([0])).log_sums
@@ -88,7 +97,9 @@ def test_an_examples_own_labelset_counts_once_less():
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 9))
-def test_log_sum_of_an_object_is_the_same_to_the_last_bit_whatever_others_there_are(seed, q, n_objects):
+def test_log_sum_of_an_object_is_the_same_to_the_last_bit_whatever_others_there_are(
+    seed, q, n_objects
+):
     labels, outputs = draw_training(seed, q=q)
     measure = PosteriorMeasure(**BY_HAND).fit(labels)
     together = measure.log_sums(outputs[:n_objects])
@@ -110,14 +121,18 @@ def test_log_sum_is_stable_with_10_000_labels(outputs):
 
 def test_without_prior_the_measure_is_log_loss_of_smoothed_outputs():
     labels, outputs = draw_training(0)
-    measure = PosteriorMeasure(prior_exponent=0, marginals_share=0, temperature=1, intercepts=0).fit(labels)
+    measure = PosteriorMeasure(
+        prior_exponent=0, marginals_share=0, temperature=1, intercepts=0
+    ).fit(labels)
     expected = LogLossMeasure().fit(labels).scores((40 * outputs + 0.5) / 41, labels)
     np.testing.assert_allclose(measure.scores(outputs, labels), expected, atol=1e-10)
 
 
 def test_scores_differ_from_unnormalised_ones_by_a_constant_of_the_object():
     labels, _ = draw_training(1)
-    measure = PosteriorMeasure(prior_exponent=1, marginals_share=0, temperature=1, intercepts=0).fit(labels)
+    measure = PosteriorMeasure(
+        prior_exponent=1, marginals_share=0, temperature=1, intercepts=0
+    ).fit(labels)
     plain = (LogLossMeasure() + LabelsetPrior()).fit(labels)
     every = decode(np.arange(16), 4)
     for outputs in ([0.5, 0.2, 0.9, 0.7], [0.1, 0.1, 0.6, 0.3]):
@@ -142,7 +157,11 @@ def test_without_a_prior_the_rest_is_learned_all_the_same():
     labels = (rng.rand(800, 5) < expit(truth)).astype(np.int8)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = PosteriorMeasure(prior_exponent=0).fit(labels, outputs=expit(3 * truth + [0, 0, 0, 0, 3])).parameters_
+        found = (
+            PosteriorMeasure(prior_exponent=0)
+            .fit(labels, outputs=expit(3 * truth + [0, 0, 0, 0, 3]))
+            .parameters_
+        )
     assert 2.1 < found.temperature < 4.2
     assert found.intercepts[4] < -0.6
     assert np.abs(found.intercepts[:4]).max() < 0.4
@@ -158,9 +177,13 @@ def test_learned_temperature_of_outputs_that_are_wrong_is_100():
 
 def test_learned_share_of_marginals_may_be_above_one():
     """Outputs that are far too low for the frequency of labels, which is all that can be made up for: 2 at the most."""
-    labels = np.repeat([[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], *[[0, 0, 0]] * 5], 30, axis=0)
+    labels = np.repeat(
+        [[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], *[[0, 0, 0]] * 5], 30, axis=0
+    )
     low, lower = (
-        PosteriorMeasure(prior_exponent=0, temperature=t, intercepts=0).fit(labels, outputs=np.full((300, 3), 0.003))
+        PosteriorMeasure(prior_exponent=0, temperature=t, intercepts=0).fit(
+            labels, outputs=np.full((300, 3), 0.003)
+        )
         for t in (1, 0.5)
     )
     assert 1.4 < low.parameters_.marginals_share < 1.7
@@ -171,7 +194,11 @@ def test_outputs_that_are_off_for_one_label_get_an_intercept():
     rng = np.random.RandomState(1)
     truth = rng.normal(0, 1.5, (800, 3))
     labels = (rng.rand(800, 3) < expit(truth)).astype(np.int8)
-    shifted = PosteriorMeasure(marginals_share=0).fit(labels, outputs=expit(truth + np.array([2, 0, 0]))).parameters_
+    shifted = (
+        PosteriorMeasure(marginals_share=0)
+        .fit(labels, outputs=expit(truth + np.array([2, 0, 0])))
+        .parameters_
+    )
     assert shifted.intercepts[0] < -1.2
     assert np.abs(shifted.intercepts[1:]).max() < 0.6
 
@@ -183,7 +210,10 @@ def test_what_is_learned_is_likelier_than_what_is_given():
     labels = (rng.rand(500, 4) < expit(truth)).astype(np.int8)
     outputs = expit(truth / 2)
     learned = PosteriorMeasure().fit(labels, outputs=outputs)
-    for by_hand in (BY_HAND, {"prior_exponent": 0.7, "marginals_share": 0.7, "temperature": 1, "intercepts": 0}):
+    for by_hand in (
+        BY_HAND,
+        {"prior_exponent": 0.7, "marginals_share": 0.7, "temperature": 1, "intercepts": 0},
+    ):
         assert (
             learned.scores(outputs, labels).mean()
             < PosteriorMeasure(**by_hand).fit(labels).scores(outputs, labels).mean()
@@ -227,7 +257,9 @@ def test_parameters_out_of_range_are_refused(parameters, message):
 
 
 def test_logits_of_certain_outputs_are_those_of_half_an_example():
-    measure = PosteriorMeasure(prior_exponent=0, marginals_share=0, temperature=1, intercepts=0).fit([[1], [0], [1]])
+    measure = PosteriorMeasure(
+        prior_exponent=0, marginals_share=0, temperature=1, intercepts=0
+    ).fit([[1], [0], [1]])
     assert np.exp(-measure.scores([[1.0]], [[0]])) == pytest.approx([0.5 / 4])
     assert logit(3.5 / 4) == pytest.approx(np.log(7))
 
@@ -252,7 +284,13 @@ def test_loss_is_that_of_its_definition_and_its_gradient_the_derivative():
         of_others = log_prior.copy()
         of_others[seen[own]] = counted.log_seen_without_one[own]
         values = 1.3 * of_row + parameters[3:] - 0.4 * (log_on - log_off)
-        total += row @ values + 0.9 * counted.log_seen_without_one[own] - logsumexp(every @ values + 0.9 * of_others)
+        total += (
+            row @ values
+            + 0.9 * counted.log_seen_without_one[own]
+            - logsumexp(every @ values + 0.9 * of_others)
+        )
     value, gradient = loss(parameters)
     assert value == pytest.approx((((parameters - centre) ** 2).sum() / 2 - total) / 12, rel=1e-10)
-    np.testing.assert_allclose(gradient, approx_fprime(parameters, lambda x: loss(x)[0], 1e-7), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        gradient, approx_fprime(parameters, lambda x: loss(x)[0], 1e-7), rtol=1e-4, atol=1e-6
+    )

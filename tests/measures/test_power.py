@@ -25,7 +25,9 @@ def transcription(t, o, d, pair_penalty, training):
 @st.composite
 def fitted_measures(draw):
     n_labels = draw(st.integers(1, 5))
-    training = draw(arrays(np.int8, (draw(st.integers(1, 6)), n_labels), elements=st.integers(0, 1)))
+    training = draw(
+        arrays(np.int8, (draw(st.integers(1, 6)), n_labels), elements=st.integers(0, 1))
+    )
     outputs = draw(arrays(np.float64, (draw(st.integers(1, 3)), n_labels), elements=OUTPUTS))
     return PowerMeasure(draw(POWERS), pair_penalty=draw(PENALTIES)).fit(training), training, outputs
 
@@ -63,12 +65,16 @@ def test_unseen_pairs_are_those_of_no_training_example():
 
 
 def test_pairs_without_training_rows_are_refused():
-    with pytest.raises(ValueError, match="learns from training examples, so Y needs at least one row, got none"):
+    with pytest.raises(
+        ValueError, match="learns from training examples, so Y needs at least one row, got none"
+    ):
         PowerMeasure(pair_penalty=1).fit(np.empty((0, 3)))
 
 
 def test_a_pair_seen_very_often_is_seen():
-    measure = PowerMeasure(pair_penalty=1).fit(np.ones((70_000, 2), dtype=np.int8))  # more than an int8 or int16 counts
+    measure = PowerMeasure(pair_penalty=1).fit(
+        np.ones((70_000, 2), dtype=np.int8)
+    )  # more than an int8 or int16 counts
     assert not measure.unseen_pairs_.any()
 
 
@@ -80,13 +86,17 @@ def test_bad_powers_are_refused(d):
 
 @pytest.mark.parametrize("penalty", [-1e-9, np.nan, np.inf, "1", None, False])
 def test_bad_penalties_are_refused(penalty):
-    with pytest.raises(ValueError, match="pair_penalty must be a finite number of at least 0, got "):
+    with pytest.raises(
+        ValueError, match="pair_penalty must be a finite number of at least 0, got "
+    ):
         PowerMeasure(pair_penalty=penalty).fit([[1, 0]])
 
 
 @pytest.mark.parametrize("penalty", [1e12, 1e300, 1.7e308])
 def test_penalties_too_large_for_exact_sums_are_refused(penalty):
-    with pytest.raises(ValueError, match=r"Scores may be as large as .*keep scores below 1\.07e\+09"):
+    with pytest.raises(
+        ValueError, match=r"Scores may be as large as .*keep scores below 1\.07e\+09"
+    ):
         PowerMeasure(pair_penalty=penalty).fit(np.eye(5))
 
 
@@ -98,7 +108,10 @@ def test_penalties_too_large_for_exact_sums_are_refused(penalty):
         ([[np.nan, 0.5]], "got nan in row 0, column 0"),
         ([[0.5]], r"outputs must have shape \(n_objects, 2\), got \(1, 1\)"),
         ([0.5, 0.5], r"outputs must have shape \(n_objects, 2\), got \(2,\)"),
-        ([["a", "b"]], r"outputs must be a dense array of numbers of shape \(n_objects, 2\), got a list"),
+        (
+            [["a", "b"]],
+            r"outputs must be a dense array of numbers of shape \(n_objects, 2\), got a list",
+        ),
     ],
 )
 def test_bad_outputs_are_refused(outputs, message):

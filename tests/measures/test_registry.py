@@ -44,7 +44,10 @@ NAMES = [*FIRST, *(f"power+{name}:0.5" for name in MEASURES if name not in FIRST
         ("signed-oof", MahalanobisMeasure("signed", out_of_fold=True)),
         ("label-wise-oof", LabelWiseCombination(out_of_fold=True)),
         ("signed+hp", MahalanobisMeasure("signed") + HammingPenalty(2.0)),
-        ("signed+uniform-prior:0.5", MahalanobisMeasure("signed") + LabelsetPrior(0.5, base="uniform")),
+        (
+            "signed+uniform-prior:0.5",
+            MahalanobisMeasure("signed") + LabelsetPrior(0.5, base="uniform"),
+        ),
         ("log-loss+unseen:3+cp", LogLossMeasure() + UnseenPenalty(3.0) + CardinalityPenalty()),
         ("power+prior:2+pairs", PowerMeasure(pair_penalty=1.0) + LabelsetPrior(2.0)),
     ],
@@ -64,7 +67,10 @@ def test_make_measure_makes_another_one_of_every_word(name):
     ("name", "message"),
     [
         ("powers", "The measures are power, .*, got 'powers'; did you mean 'power'"),
-        ("power+pair", r"parts that can be added to a measure are pairs, .*, got 'pair' in 'power\+pair'"),
+        (
+            "power+pair",
+            r"parts that can be added to a measure are pairs, .*, got 'pair' in 'power\+pair'",
+        ),
         ("hp+power", "got 'hp' in"),
         ("power:x", "A number of at least 0 must follow power:, got 'x'"),
         ("signed:2", "signed takes no number"),
@@ -88,19 +94,25 @@ def test_registry_has_a_word_for_every_measure():
     measures = {one for one in public if isinstance(one, type) and issubclass(one, Measure)}
     without = {Measure, MeasureSum, FunctionMeasure}  # what cannot be said in a word
     assert {type(make_measure(name)) for name in MEASURES if name in FIRST} | {
-        type(make_measure(f"power+{name}").second) for name, word in MEASURES.items() if word.role == "penalty"
+        type(make_measure(f"power+{name}").second)
+        for name, word in MEASURES.items()
+        if word.role == "penalty"
     } == measures - without | {AutoMeasure}
 
 
 def test_registry_takes_words_of_others(monkeypatch):
-    monkeypatch.setitem(MEASURES, "square", MeasureWord("labelsure:PowerMeasure", "squares", {"d": 2}))
+    monkeypatch.setitem(
+        MEASURES, "square", MeasureWord("labelsure:PowerMeasure", "squares", {"d": 2})
+    )
     assert repr(make_measure("square+hp:1")) == "PowerMeasure(d=2) + HammingPenalty(weight=1.0)"
 
 
 def test_registry_is_read_without_numpy():
     names = "from labelsure.measures import MEASURES; from labelsure.measures._registry import spell_measure"
     script = f"import sys; {names}; print('numpy' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert result.stdout == "False\n"
 
 
@@ -108,7 +120,9 @@ def test_every_public_name_of_measures_is_there_and_documented():
     for name in labelsure.measures.__all__:
         assert name in dir(labelsure.measures)
         assert getattr(labelsure.measures, name).__doc__
-    with pytest.raises(AttributeError, match=r"module 'labelsure\.measures' has no attribute 'nothing'"):
+    with pytest.raises(
+        AttributeError, match=r"module 'labelsure\.measures' has no attribute 'nothing'"
+    ):
         labelsure.measures.nothing  # noqa: B018
 
 
@@ -119,6 +133,8 @@ def test_candidates_follow_the_number_of_labels():
 
 
 def test_word_with_a_base_gives_it_to_the_class():
-    assert repr(make_measure("forest")) == repr(ForestMeasure(LogLossMeasure(), min_samples_leaf=5, mix=0.5))
+    assert repr(make_measure("forest")) == repr(
+        ForestMeasure(LogLossMeasure(), min_samples_leaf=5, mix=0.5)
+    )
     assert make_measure("small-forest").base.floor == 0.01
     assert make_measure("posterior-forest").get_params() == ForestMeasure().get_params()

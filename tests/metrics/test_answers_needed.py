@@ -12,7 +12,9 @@ from labelsure.decisions import plan
 from labelsure.metrics import answers_needed
 from three_errors import assert_at_most
 
-X, Y = make_multilabel_classification(n_samples=200, n_classes=4, n_labels=2, length=200, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=200, n_classes=4, n_labels=2, length=200, random_state=0
+)
 MODEL = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:120], Y[:120])
 REGION = MODEL.predict_labelsets(X[120:]).region(0.3)
 
@@ -64,7 +66,9 @@ def test_settled_and_wrong_is_at_most_the_level_over_1000_data_sets():
     def wrong_shares(rng):
         latent = rng.normal(size=(110, 1)) + rng.normal(size=(110, 4)) * 0.7
         labels, objects = (latent > 0).astype(int), latent + rng.normal(size=(110, 4)) * 0.6
-        model = InductiveConformalClassifier(KNeighborsClassifier(7), calibration_size=39, random_state=0)
+        model = InductiveConformalClassifier(
+            KNeighborsClassifier(7), calibration_size=39, random_state=0
+        )
         region = model.fit(objects[:90], labels[:90]).predict_labelsets(objects[90:]).region(0.2)
         misses = ~region.contains(labels[90:])
         shares = []
@@ -81,4 +85,6 @@ def test_settled_and_wrong_is_at_most_the_level_over_1000_data_sets():
         return [*shares, wrong / 20, misses.mean()]
 
     means = assert_at_most(0.2, wrong_shares, 1000, seed=0)
-    assert means[0] > 0.1 and 0 < np.mean(budget_settled) < 1  # the level is not kept by settling nothing
+    assert (
+        means[0] > 0.1 and 0 < np.mean(budget_settled) < 1
+    )  # the level is not kept by settling nothing

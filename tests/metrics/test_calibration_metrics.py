@@ -25,7 +25,9 @@ def predict(n_calibration=50, n_objects=40, *, smoothed=False, seed=0):
     outputs = rng.random((n_calibration + n_objects, 3))
     Y = (rng.random(outputs.shape) < outputs).astype(int)
     known, new = slice(n_calibration), slice(n_calibration, None)
-    predictor = calibrate_outputs(outputs[known], Y[known], empty="allow", smoothed=smoothed, random_state=seed)
+    predictor = calibrate_outputs(
+        outputs[known], Y[known], empty="allow", smoothed=smoothed, random_state=seed
+    )
     return predictor.predict_labelsets(outputs[new]), Y[new]
 
 
@@ -37,11 +39,18 @@ def test_calibration_curve_counts_errors_and_bands_are_exact_binomial_intervals(
     assert curve.significance.tolist() == pytest.approx([k / 100 for k in range(1, 100)])
     assert (curve.n_objects, curve.coverage_level) == (40, 0.9)
     p_values = predictions.p_value(Y)
-    for k, rate, low, high in zip(range(1, 100), curve.error_rate, curve.low, curve.high, strict=True):
-        errors = sum(Fraction(str(p)).limit_denominator(10**12) <= Fraction(k, 100) for p in p_values.tolist())
+    for k, rate, low, high in zip(
+        range(1, 100), curve.error_rate, curve.low, curve.high, strict=True
+    ):
+        errors = sum(
+            Fraction(str(p)).limit_denominator(10**12) <= Fraction(k, 100)
+            for p in p_values.tolist()
+        )
         assert rate == errors / 40
         assert low == pytest.approx(beta.ppf(0.05, errors, 41 - errors) if errors else 0.0)
-        assert high == pytest.approx(beta.ppf(0.95, errors + 1, 40 - errors) if errors < 40 else 1.0)
+        assert high == pytest.approx(
+            beta.ppf(0.95, errors + 1, 40 - errors) if errors < 40 else 1.0
+        )
     assert 0 == curve.error_rate[0] < curve.error_rate[98]
 
 
@@ -75,8 +84,12 @@ def test_calibration_curve_bands_hold_the_error_probability():
         outputs = rng.random((60, 1))
         Y = (rng.random((60, 1)) < 0.5).astype(int)
         predictor = calibrate_outputs(outputs[:19], Y[:19], empty="allow")
-        threshold = np.sort(np.abs(Y - outputs)[:19, 0])[-4]  # p <= 0.2 iff at most three scores are at least as large
-        curve = calibration_curve(Y[19:], predictor.predict_labelsets(outputs[19:]), 0.2, coverage_level=0.9)
+        threshold = np.sort(np.abs(Y - outputs)[:19, 0])[
+            -4
+        ]  # p <= 0.2 iff at most three scores are at least as large
+        curve = calibration_curve(
+            Y[19:], predictor.predict_labelsets(outputs[19:]), 0.2, coverage_level=0.9
+        )
         missed += not curve.low[0] <= 1 - threshold <= curve.high[0]
     assert missed > 0
     assert binomtest(missed, 400, 0.1, alternative="greater").pvalue > FALSE_ALARM
@@ -90,7 +103,9 @@ def test_calibration_curve_makes_a_frame(monkeypatch):
     for column in frame.columns:
         assert frame[column].tolist() == getattr(curve, column).tolist()
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r'to_frame needs the package .pandas.*pip install "labelsure\[pandas\]"'):
+    with pytest.raises(
+        ImportError, match=r'to_frame needs the package .pandas.*pip install "labelsure\[pandas\]"'
+    ):
         curve.to_frame()
 
 
@@ -98,9 +113,14 @@ def test_calibration_curve_takes_labels_by_name():
     predictions, Y = predict(n_objects=60)
     predictions = LabelsetPredictions(predictions._engine, label_names=["sea", "city", "field"])
     truth = pd.DataFrame(Y, columns=["sea", "city", "field"])
-    rates = [calibration_curve(y, predictions).error_rate.tolist() for y in (Y, truth, truth[["field", "sea", "city"]])]
+    rates = [
+        calibration_curve(y, predictions).error_rate.tolist()
+        for y in (Y, truth, truth[["field", "sea", "city"]])
+    ]
     assert rates[0] == rates[1] == rates[2]
-    with pytest.raises(ValueError, match="Y_true must have the 3 labels as columns, in any order, got 2 columns"):
+    with pytest.raises(
+        ValueError, match="Y_true must have the 3 labels as columns, in any order, got 2 columns"
+    ):
         calibration_curve(truth[["sea", "city"]], predictions)
 
 
@@ -108,13 +128,22 @@ def test_calibration_curve_takes_labels_by_name():
     ("arguments", "message"),
     [
         ({"significance": []}, "significance must hold at least one level, got none"),
-        ({"significance": [0.1, 1.0]}, "significance must be a number strictly between 0 and 1, got 1.0"),
+        (
+            {"significance": [0.1, 1.0]},
+            "significance must be a number strictly between 0 and 1, got 1.0",
+        ),
         ({"significance": [0.1, 0.1]}, "significance must hold different levels, got 0.1 twice"),
         ({"coverage_level": 1}, "coverage_level must lie strictly between 0 and 1, got 1"),
         ({"coverage_level": 0.0}, "coverage_level must be a finite number above 0, got 0.0"),
         ({"coverage_level": "95 %"}, "coverage_level must be a finite number above 0, got '95 %'"),
-        ({"Y_true": [[0, 1, 0]]}, "the predictions and Y_true must have the same number of rows, got 40 and 1"),
-        ({"predictions": [[0, 1, 0]]}, "predictions must be what predict_labelsets returns, got a list"),
+        (
+            {"Y_true": [[0, 1, 0]]},
+            "the predictions and Y_true must have the same number of rows, got 40 and 1",
+        ),
+        (
+            {"predictions": [[0, 1, 0]]},
+            "predictions must be what predict_labelsets returns, got a list",
+        ),
     ],
     ids=str,
 )
@@ -129,7 +158,9 @@ def chance_of_excess(d, n):
     if d < 1e-9:
         return 1.0
     below = range(int(n * (1 - d) + 1e-9) + 1)
-    return d * sum(comb(n, j) * (d + j / n) ** (j - 1) * max(1 - d - j / n, 0) ** (n - j) for j in below)
+    return d * sum(
+        comb(n, j) * (d + j / n) ** (j - 1) * max(1 - d - j / n, 0) ** (n - j) for j in below
+    )
 
 
 @given(st.lists(st.integers(0, 12).map(lambda k: k / 12), min_size=1, max_size=12))
@@ -181,7 +212,10 @@ def test_p_values_of_one_calibration_set_are_refused_too_often_and_online_ones_a
         counts = 50 - np.searchsorted(np.sort(scores[:50]), scores[50:])
         shared += p_value_uniformity((counts + rng.random(500)) / 51).p_value_uniform < 0.05
         online += (
-            p_value_uniformity(online_p_values(scores, random_state=rng.integers(2**31))[50:]).p_value_uniform < 0.05
+            p_value_uniformity(
+                online_p_values(scores, random_state=rng.integers(2**31))[50:]
+            ).p_value_uniform
+            < 0.05
         )
     assert shared > 100
     assert binomtest(online, 200, 0.05, alternative="greater").pvalue > FALSE_ALARM
@@ -191,16 +225,25 @@ def test_p_values_of_one_calibration_set_are_refused_too_often_and_online_ones_a
     ("p_values", "message"),
     [
         ([], "p_values must hold at least one p-value to test, got none"),
-        (0.5, r"p_values must be numbers in an array of shape \(n,\), got shape \(\) of type float64"),
+        (
+            0.5,
+            r"p_values must be numbers in an array of shape \(n,\), got shape \(\) of type float64",
+        ),
         ([[0.5], [0.2]], r"got shape \(2, 1\)"),
         ([[0.5], [0.2, 0.1]], "got a list that numpy cannot read as one"),
         ([0.5, -0.1], "p_values must lie between 0 and 1, got -0.1 at position 1"),
         ([0.5, 1.1], "got 1.1 at position 1"),
         ([0.5, np.nan], "got nan at position 1"),
-        (["0.5"], "p_values must be a dense array of numbers .* got a list with '0.5' at position 0"),
+        (
+            ["0.5"],
+            "p_values must be a dense array of numbers .* got a list with '0.5' at position 0",
+        ),
         ([None], "got a list with None at position 0"),
         ([True], "of type bool"),
-        (np.ma.array([0.5, 0.2], mask=[0, 1]), "got a MaskedArray with a masked entry at position 1"),
+        (
+            np.ma.array([0.5, 0.2], mask=[0, 1]),
+            "got a MaskedArray with a masked entry at position 1",
+        ),
     ],
     ids=str,
 )

@@ -73,7 +73,13 @@ def test_sizes_are_in_the_bins_of_the_histogram():
     table = coverage_by_size(region.contains([[1, 0], [1, 0]]), region.sizes)
     assert (table.groups, table.coverage.tolist()) == (("empty", "1"), [0.0, 1.0])
     assert coverage_by_size([True] * 2, region.size_estimates).groups == ("empty", "1")
-    assert coverage_by_size([True] * 5, [1, 2, 4, 2**90, 5.0]).groups == ("1", "2", "3-4", "5-8", "2^89+1-2^90")
+    assert coverage_by_size([True] * 5, [1, 2, 4, 2**90, 5.0]).groups == (
+        "1",
+        "2",
+        "3-4",
+        "5-8",
+        "2^89+1-2^90",
+    )
 
 
 def test_single_labels_are_groups_too():
@@ -139,24 +145,37 @@ def test_long_tables_show_the_groups_with_the_lowest_limits():
         (lambda: coverage_by_group([], []), "contains must have shape .* at least one object"),
         (lambda: coverage_by_group([0.5], ["a"]), "contains must hold True or False, got 0.5"),
         (lambda: coverage_by_group([np.nan], ["a"]), "contains must hold True or False, got nan"),
-        (lambda: coverage_by_group([True], ["a", "b"]), "contains and groups must have the same number of rows"),
+        (lambda: coverage_by_group([True], ["a", "b"]), "contains and groups must have the same"
+                                                        " number of rows"),
         (lambda: coverage_by_group([True], [["a"]]), r"groups must have shape \(n_objects,\)"),
         (lambda: coverage_by_group([True, True], [1.0, np.nan]), "got nan for object 1"),
         (lambda: coverage_by_group([True, True], ["a", None]), "got None for object 1"),
-        (lambda: coverage_by_group([True], ["a"], coverage_level=1), "coverage_level must lie strictly between"),
-        (lambda: coverage_by_group([True], ["a"], coverage_level=0), "coverage_level must be a finite number above 0"),
+        (lambda: coverage_by_group([True], ["a"], coverage_level=1), "coverage_level must lie"
+                                                                     " strictly between"),
+        (lambda: coverage_by_group([True], ["a"], coverage_level=0), "coverage_level must be a"
+                                                                     " finite number above 0"),
         (lambda: coverage_by_cardinality([True], [[0, 2]]), "Y_true must hold only 0 and 1, got 2"),
-        (lambda: coverage_by_cardinality([True], [[0], [1]]), "contains and Y_true must have the same number of rows"),
-        (lambda: coverage_by_label([True], [[0, 1]], label_names=["a"]), "label_names must name the 2 labels"),
+        (lambda: coverage_by_cardinality([True], [[0], [1]]), "contains and Y_true must have the"
+                                                              " same number of rows"),
+        (lambda: coverage_by_label([True], [[0, 1]], label_names=["a"]), "label_names must name"
+                                                                         " the 2 labels"),
         (lambda: coverage_by_size([True], [-1]), "sizes must be finite whole numbers of at least 0"),
-        (lambda: coverage_by_size([True], [1, 2]), "contains and sizes must have the same number of rows"),
+        (lambda: coverage_by_size([True], [1, 2]), "contains and sizes must have the same number"
+                                                   " of rows"),
         (lambda: coverage_in_worst_slab([True], [[1.0]]), "A slab takes at least two objects"),
-        (lambda: coverage_in_worst_slab([True] * 2, [1.0, 2.0]), r"X must have shape \(n_objects, n_features\)"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1.0]]), "contains and X must have the same number of rows"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1.0], [np.nan]]), "X must hold finite numbers, got nan in row 1"),
-        (lambda: coverage_in_worst_slab([True] * 2, [["a"], ["b"]]), "X must be a dense array of numbers"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], min_share=1), "min_share strictly between 0 and 1"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], min_share=0), "min_share must be a finite number"),
+        (lambda: coverage_in_worst_slab([True] * 2, [1.0, 2.0]), r"X must have shape \(n_objects,"
+                                                                 r" n_features\)"),
+        (lambda: coverage_in_worst_slab([True] * 2, [[1.0]]), "contains and X must have the same"
+                                                              " number of rows"),
+        (lambda: coverage_in_worst_slab([True] * 2, [[1.0], [np.nan]]), "X must hold finite"
+                                                                        " numbers, got nan in row"
+                                                                        " 1"),
+        (lambda: coverage_in_worst_slab([True] * 2, [["a"], ["b"]]), "X must be a dense array of"
+                                                                     " numbers"),
+        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], min_share=1), "min_share strictly"
+                                                                              " between 0 and 1"),
+        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], min_share=0), "min_share must be"
+                                                                              " a finite number"),
         (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], n_directions=0), "n_directions must be a whole number"),
     ],
 )  # fmt: skip

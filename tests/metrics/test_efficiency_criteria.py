@@ -52,17 +52,24 @@ def criteria_of_object(p_values, true_code, levels):
 
 def expected_criteria(folds, Y, levels, *, allow_empty, draws):
     one_by_one = [
-        criteria_of_object(exact_p_values(folds, i, allow_empty=allow_empty, draws=draws), code, levels)
+        criteria_of_object(
+            exact_p_values(folds, i, allow_empty=allow_empty, draws=draws), code, levels
+        )
         for i, code in enumerate(codes_of(Y))
     ]
-    return {name: np.mean([np.array(one[name], dtype=float) for one in one_by_one], axis=0) for name in one_by_one[0]}
+    return {
+        name: np.mean([np.array(one[name], dtype=float) for one in one_by_one], axis=0)
+        for name in one_by_one[0]
+    }
 
 
 def assert_criteria(predictions, Y, levels, expected):
     summary = metrics.efficiency_criteria(Y, predictions, significance=levels)
     assert summary.significance == tuple(map(float, levels))
     for name, value in expected.items():
-        assert np.asarray(getattr(summary, name)) == pytest.approx(value, rel=1e-12, abs=1e-15), name
+        assert np.asarray(getattr(summary, name)) == pytest.approx(value, rel=1e-12, abs=1e-15), (
+            name
+        )
 
 
 @settings(max_examples=40)
@@ -74,11 +81,18 @@ def test_criteria_are_those_of_the_definitions(data, folds, allow_empty):
     Y = data.draw(arrays(np.int8, (n_objects, n_labels), elements=st.integers(0, 1)))
     denominator = sum(len(fold.calibration) for fold in folds) + 1
     on_grid = st.integers(1, denominator - 1).map(lambda k: k / denominator)
-    levels = data.draw(st.lists(on_grid | st.sampled_from([0.05, 0.1, 0.37]), min_size=1, max_size=3, unique=True))
-    predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws)))
+    levels = data.draw(
+        st.lists(on_grid | st.sampled_from([0.05, 0.1, 0.37]), min_size=1, max_size=3, unique=True)
+    )
+    predictions = LabelsetPredictions(
+        FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws))
+    )
     exact_levels = [Fraction(str(level)).limit_denominator(10**9) for level in levels]
     assert_criteria(
-        predictions, Y, levels, expected_criteria(folds, Y, exact_levels, allow_empty=allow_empty, draws=draws)
+        predictions,
+        Y,
+        levels,
+        expected_criteria(folds, Y, exact_levels, allow_empty=allow_empty, draws=draws),
     )
 
 
@@ -87,19 +101,31 @@ def test_criteria_by_search_are_those_of_the_definitions(allow_empty):
     """Ten labels: more than are answered by table without being asked."""
     rng = np.random.default_rng(5)
     folds = [
-        Fold(np.sort(rng.integers(-4, 20, size=30)), Energy(rng.integers(0, 9, 6), rng.integers(-3, 6, (6, 10))))
+        Fold(
+            np.sort(rng.integers(-4, 20, size=30)),
+            Energy(rng.integers(0, 9, 6), rng.integers(-3, 6, (6, 10))),
+        )
         for _ in range(3)
     ]
-    Y = np.concatenate([np.zeros((1, 10), dtype=int), rng.integers(0, 2, (2, 10)), np.zeros((3, 10), dtype=int)])
+    Y = np.concatenate(
+        [np.zeros((1, 10), dtype=int), rng.integers(0, 2, (2, 10)), np.zeros((3, 10), dtype=int)]
+    )
     predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty))
     Y[3:5] = predictions.top(2).labelsets[[3, 4], [0, 1]]
     levels = [0.05, Fraction(30, 91), 0.6]
-    assert_criteria(predictions, Y, levels, expected_criteria(folds, Y, levels, allow_empty=allow_empty, draws=None))
+    assert_criteria(
+        predictions,
+        Y,
+        levels,
+        expected_criteria(folds, Y, levels, allow_empty=allow_empty, draws=None),
+    )
 
 
 def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None):
     """The labelset without labels is best; with l = n_labels, h labels have the p-value 1 - h / (n_labels + 1)."""
-    energy = Energy(np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64))
+    energy = Energy(
+        np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64)
+    )
     fold = Fold(np.sort(np.arange(n_labels)), energy)
     return LabelsetPredictions(FoldEngine([fold], allow_empty=allow_empty, options=options))
 
@@ -120,7 +146,9 @@ def test_all_candidates_are_false_where_the_truth_is_no_candidate():
 
 def test_criteria_of_a_single_candidate():
     """One label and no empty labelset: nothing but {label} is possible, with p = 1/2."""
-    criteria = metrics.efficiency_criteria([[1], [0]], predictions_by_flips(2, 1, allow_empty=False), (0.4, 0.6))
+    criteria = metrics.efficiency_criteria(
+        [[1], [0]], predictions_by_flips(2, 1, allow_empty=False), (0.4, 0.6)
+    )
     assert (criteria.S, criteria.U, criteria.F) == (0.5, 0.0, 0.0)
     assert (criteria.OU, criteria.OF) == (0.25, 0.25)
     assert (criteria.N, criteria.M, criteria.E) == ((1.0, 0.0), (0.0, 0.0), (0.0, 0.0))
@@ -142,7 +170,10 @@ def test_criteria_work_for_more_labels_than_can_be_listed():
 
 
 def test_criteria_take_estimated_sizes_by_their_value():
-    predictions, Y = predictions_by_flips(2, 80, options=EngineOptions(count_budget=1000)), np.zeros((2, 80), dtype=int)
+    predictions, Y = (
+        predictions_by_flips(2, 80, options=EngineOptions(count_budget=1000)),
+        np.zeros((2, 80), dtype=int),
+    )
     sizes = [size.value for size in predictions.region(0.5, bits=0.1).size_estimates]
     criteria = metrics.efficiency_criteria(Y, predictions, [0.5, 1 - 1.5 / 81])
     assert criteria.n_estimated == (2, 0)
@@ -155,10 +186,23 @@ def test_criteria_take_estimated_sizes_by_their_value():
 
 
 def test_criteria_are_printed_by_name_and_level():
-    text = str(metrics.efficiency_criteria([[0, 0]], predictions_by_flips(1, 2), (0.1, 0.5))).splitlines()
+    text = str(
+        metrics.efficiency_criteria([[0, 0]], predictions_by_flips(1, 2), (0.1, 0.5))
+    ).splitlines()
     assert text[0].split() == ["significance", "any", "0.1", "0.5"]
     assert [line.split() for line in text[1:3]] == [["S", "2.667"], ["N", "4", "3"]]
-    assert [line.split()[0] for line in text[1:]] == ["S", "N", "U", "F", "M", "E", "OU", "OF", "OM", "OE"]
+    assert [line.split()[0] for line in text[1:]] == [
+        "S",
+        "N",
+        "U",
+        "F",
+        "M",
+        "E",
+        "OU",
+        "OF",
+        "OM",
+        "OE",
+    ]
 
 
 TRUTH = np.array([[0, 0], [1, 0]])
@@ -169,7 +213,10 @@ TRUTH = np.array([[0, 0], [1, 0]])
     [
         (TRUTH, "predictions must be what predict_labelsets returns, got a ndarray"),
         (None, "got a NoneType"),
-        (predictions_by_flips(2, 2)[[]], "predictions must be of at least one object to evaluate, got none"),
+        (
+            predictions_by_flips(2, 2)[[]],
+            "predictions must be of at least one object to evaluate, got none",
+        ),
     ],
     ids=["labels", "none", "no objects"],
 )

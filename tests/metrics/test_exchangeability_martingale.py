@@ -28,11 +28,15 @@ def power_mixture_by_integral(p_values):
     n, total = len(p_values), -sum(map(math.log, p_values))
 
     def log_product(power):
-        return n * math.log(power) + total * (1 - power) if power > 0 else (-math.inf if n else total)
+        return (
+            n * math.log(power) + total * (1 - power) if power > 0 else (-math.inf if n else total)
+        )
 
     peak = min(n / total, 1.0) if total > 0 else 1.0
     top, width = log_product(peak), peak / math.sqrt(n + 1)
-    ends = sorted({0.0, 1.0, *(min(max(peak + k * width, 0.0), 1.0) for k in (-20, -5, -1, 0, 1, 5, 20))})
+    ends = sorted(
+        {0.0, 1.0, *(min(max(peak + k * width, 0.0), 1.0) for k in (-20, -5, -1, 0, 1, 5, 20))}
+    )
     pieces = [
         quad(lambda power: math.exp(log_product(power) - top), low, high, epsabs=0, epsrel=1e-11)[0]
         for low, high in pairwise(ends)
@@ -91,14 +95,17 @@ def test_capital_of_the_simple_jumper_stays_the_same_on_average(past):
 def test_capital_of_the_power_mixture_stays_the_same_on_average(past):
     """The same, integrated over x = -log p because much of the mean comes from tiny p-values.
 
-    Beyond x = 600 the incomplete gamma function is complete, which leaves the integral of e^T n! / (T + x)^(n+1), T
-    being the sum of -log p over the past and n the number of p-values with the new one.
+    Beyond x = 600 the incomplete gamma function is complete, which leaves the integral of e^T n! /
+    (T + x)^(n+1), T being the sum of -log p over the past and n the number of p-values with the new
+    one.
     """
     n, total = len(past) + 1, -sum(map(math.log, past))
     ends = [0, 1, 5, 20, 100, 600]
     mean = math.exp(total) * math.factorial(n - 1) / (total + 600) ** n
     for low, high in pairwise(ends):
-        mean += quad(lambda x: run([*past, math.exp(-x)], "power_mixture").value * math.exp(-x), low, high)[0]
+        mean += quad(
+            lambda x: run([*past, math.exp(-x)], "power_mixture").value * math.exp(-x), low, high
+        )[0]
     assert mean == pytest.approx(run(past, "power_mixture").value, rel=1e-8)
 
 
@@ -186,7 +193,9 @@ def test_p_values_of_one_calibration_set_raise_false_alarms():
     assert alarms > 60
 
 
-@pytest.mark.parametrize(("method", "shift", "n_after"), [("simple_jumper", 1.0, 150), ("power_mixture", 1.5, 400)])
+@pytest.mark.parametrize(
+    ("method", "shift", "n_after"), [("simple_jumper", 1.0, 150), ("power_mixture", 1.5, 400)]
+)
 def test_a_change_raises_the_alarm(method, shift, n_after):
     """100 sequences whose scores shift after 500 examples: at least 90 alarms, at most 1 in 100 expected before."""
     rng = np.random.default_rng(4)
@@ -211,7 +220,9 @@ def test_simple_jumper_notices_examples_that_become_too_ordinary():
 def test_statement_and_name_say_what_was_asked_for():
     martingale = run([0.5], "power_mixture", alarm_at=1000)
     assert "ever reaches 1000 is at most 0.001 (Ville 1939" in martingale.statement
-    assert repr(martingale).startswith("ExchangeabilityMartingale('power_mixture', alarm_at=1000, 1 p-values,")
+    assert repr(martingale).startswith(
+        "ExchangeabilityMartingale('power_mixture', alarm_at=1000, 1 p-values,"
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -240,7 +251,10 @@ def test_martingales_refuse_bad_p_values_and_stay_as_they_were(method, p_values,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "jumper"}, "method must be one of 'simple_jumper', 'power_mixture', got 'jumper'"),
+        (
+            {"method": "jumper"},
+            "method must be one of 'simple_jumper', 'power_mixture', got 'jumper'",
+        ),
         ({"alarm_at": 1}, "alarm_at must be a finite number above 1, got 1"),
         ({"alarm_at": math.inf}, "alarm_at must be a finite number above 1, got inf"),
         ({"alarm_at": "100"}, "alarm_at must be a finite number above 1, got '100'"),

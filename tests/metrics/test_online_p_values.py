@@ -27,7 +27,9 @@ def slow_p_values(scores, draws):
     p_values = []
     for n, (score, u) in enumerate(zip(scores, draws, strict=True), start=1):
         seen = scores[:n]
-        p_values.append((sum(one > score for one in seen) + u * sum(one == score for one in seen)) / n)
+        p_values.append(
+            (sum(one > score for one in seen) + u * sum(one == score for one in seen)) / n
+        )
     return p_values
 
 
@@ -47,7 +49,10 @@ def test_online_p_values_do_not_depend_on_how_scores_arrive(scores, cut):
     whole = online_p_values(scores, random_state=3).tolist()
     assert online_p_values(scores[:cut], random_state=3).tolist() == whole[:cut]
     arriving = OnlinePValues(random_state=3)
-    assert [*arriving.update_many(scores[:cut]).tolist(), *map(arriving.update, scores[cut:])] == whole
+    assert [
+        *arriving.update_many(scores[:cut]).tolist(),
+        *map(arriving.update, scores[cut:]),
+    ] == whole
     assert len(arriving) == len(scores)
 
 

@@ -26,13 +26,17 @@ def test_point_measures_equal_their_definitions(pair):
     true, predicted = pair
     assert point_measures(true, predicted) == pytest.approx(
         {
-            "subset_accuracy": np.mean([list(a) == list(b) for a, b in zip(true, predicted, strict=True)]),
+            "subset_accuracy": np.mean(
+                [list(a) == list(b) for a, b in zip(true, predicted, strict=True)]
+            ),
             "hamming_loss": np.mean(true != predicted),
             "f1_micro": slow_f1(true, predicted),
             "f1_macro": np.mean([slow_f1(a, b) for a, b in zip(true.T, predicted.T, strict=True)]),
         }
     )
-    assert point_measures(true, predicted.astype(bool)) == point_measures(true.astype(bool), predicted)
+    assert point_measures(true, predicted.astype(bool)) == point_measures(
+        true.astype(bool), predicted
+    )
 
 
 def test_point_measures_give_the_constant_prediction_its_known_figures():
@@ -47,4 +51,6 @@ def test_point_measures_give_the_constant_prediction_its_known_figures():
     urban[:, 5] = 1
     figures = point_measures(truth, urban)
     names = ("hamming_loss", "subset_accuracy", "f1_macro", "f1_micro")
-    assert [figures[name] for name in names] == pytest.approx([0.2900, 0.1630, 0.0492, 0.1659], abs=5e-5)
+    assert [figures[name] for name in names] == pytest.approx(
+        [0.2900, 0.1630, 0.0492, 0.1659], abs=5e-5
+    )

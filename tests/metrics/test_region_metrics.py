@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelsure.engine import RegionSize
-from labelsure.metrics import SizeHistogram, error_rate, mean_region_size, median_region_size, size_histogram
+from labelsure.metrics import (
+    SizeHistogram,
+    error_rate,
+    mean_region_size,
+    median_region_size,
+    size_histogram,
+)
 
 
 def test_error_rate_is_the_share_of_misses():
@@ -46,7 +52,9 @@ def slow_bin(size):
 
 SIZES = st.one_of(
     st.integers(0, 40),
-    st.integers(0, 1000).flatmap(lambda power: st.sampled_from([2**power - 1, 2**power, 2**power + 1])),
+    st.integers(0, 1000).flatmap(
+        lambda power: st.sampled_from([2**power - 1, 2**power, 2**power + 1])
+    ),
 )
 
 
@@ -55,7 +63,9 @@ def test_size_histogram_bins_exactly(sizes):
     histogram = size_histogram(np.array(sizes, dtype=object))
     expected = [slow_bin(size) for size in sizes if size]
     assert histogram.n_empty == sizes.count(0)
-    assert histogram.counts == tuple(expected.count(index) for index in range(max(expected, default=0) + 1))
+    assert histogram.counts == tuple(
+        expected.count(index) for index in range(max(expected, default=0) + 1)
+    )
     assert histogram == size_histogram(sizes)
     assert histogram.n_objects == len(sizes)
     assert histogram.empty_share + histogram.shares.sum() == pytest.approx(1)
@@ -93,7 +103,9 @@ def test_size_histogram_refuses_a_bad_max_size(max_size):
 def test_size_histogram_refuses_sizes_beyond_max_size():
     with pytest.raises(ValueError, match="got 5 for object 1 where max_size is 4"):
         size_histogram([1, 5], max_size=4)
-    with pytest.raises(ValueError, match=r"got a number between 2\^20000 and 2\^20001 for object 0"):
+    with pytest.raises(
+        ValueError, match=r"got a number between 2\^20000 and 2\^20001 for object 0"
+    ):
         size_histogram([2**20000], max_size=4)
 
 
@@ -132,10 +144,15 @@ def test_size_histogram_table_shows_empties_and_the_bins_in_use():
         "129-256          0  0.0000",
         "257-512          2  0.5000",
     ]
-    assert str(size_histogram([0])).splitlines() == ["labelsets  objects   share", "empty            1  1.0000"]
+    assert str(size_histogram([0])).splitlines() == [
+        "labelsets  objects   share",
+        "empty            1  1.0000",
+    ]
 
 
-@pytest.mark.parametrize("arguments", [{"n_empty": 0, "counts": ()}, {"n_empty": 2, "counts": (-1, 3)}])
+@pytest.mark.parametrize(
+    "arguments", [{"n_empty": 0, "counts": ()}, {"n_empty": 2, "counts": (-1, 3)}]
+)
 def test_size_histogram_class_refuses_impossible_counts(arguments):
     with pytest.raises(ValueError, match="must count at least one region and none negatively"):
         SizeHistogram(**arguments)
@@ -174,6 +191,7 @@ def test_region_sizes_may_be_floats():
     assert median_region_size(endless) == 3.0
     assert median_region_size([2**3000, np.inf]) == np.inf
     with pytest.raises(
-        ValueError, match=r"must be finite whole numbers .* got inf for object 1.*region.size_estimates"
+        ValueError,
+        match=r"must be finite whole numbers .* got inf for object 1.*region.size_estimates",
     ):
         size_histogram(endless)

@@ -20,7 +20,9 @@ FALSE_ALARM = 1e-4
 def test_window_is_the_worst_of_all_that_are_long_enough(covered, data):
     least = data.draw(st.integers(1, len(covered)))
     start, stop, mean = find_window(np.array(covered), least, below=Fraction(2))
-    windows = [covered[i:j] for i in range(len(covered)) for j in range(i + least, len(covered) + 1)]
+    windows = [
+        covered[i:j] for i in range(len(covered)) for j in range(i + least, len(covered) + 1)
+    ]
     assert mean == min(Fraction(sum(window), len(window)) for window in windows)
     assert stop - start >= least
     assert Fraction(sum(covered[start:stop]), stop - start) == mean
@@ -60,7 +62,9 @@ def test_slab_is_measured_with_the_other_half():
 
 def test_slab_repeats_by_its_seed_and_forgets_units():
     contains, X = make_data(2, 200)
-    first, again = (coverage_in_worst_slab(contains, X, n_directions=30, random_state=5) for _ in range(2))
+    first, again = (
+        coverage_in_worst_slab(contains, X, n_directions=30, random_state=5) for _ in range(2)
+    )
     assert first.n_covered.tolist() == again.n_covered.tolist()
     scaled = coverage_in_worst_slab(contains, X * 1024, n_directions=30, random_state=5)
     assert scaled.n_covered.tolist() == first.n_covered.tolist()
@@ -69,22 +73,30 @@ def test_slab_repeats_by_its_seed_and_forgets_units():
 def test_constant_features_and_a_single_one_are_no_obstacle():
     contains, X = make_data(3, 200)
     X[:, 0] = 7
-    assert coverage_in_worst_slab(contains, X, n_directions=10, random_state=0).n_objects.sum() == 100
-    assert coverage_in_worst_slab(contains, X[:, [1]], n_directions=10, random_state=0).n_objects.sum() == 100
+    assert (
+        coverage_in_worst_slab(contains, X, n_directions=10, random_state=0).n_objects.sum() == 100
+    )
+    assert (
+        coverage_in_worst_slab(contains, X[:, [1]], n_directions=10, random_state=0).n_objects.sum()
+        == 100
+    )
 
 
 @pytest.mark.parametrize("split", [True, False])
 def test_slabs_are_rarely_accused_in_vain_if_measured_with_others(split):
     """200 data sets of 200 objects, all covered with probability 0.9: upper limits below that in at most 2.5 %.
 
-    Refused where that has probability at most 1e-4. Measured with the half that chose it, the slab fails this test.
+    Refused where that has probability at most 1e-4. Measured with the half that chose it, the slab
+    fails this test.
     """
     n_accused = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         contains, X = rng.random(200) < 0.9, rng.normal(size=(200, 2))
         if split:
-            high = coverage_in_worst_slab(contains, X, n_directions=15, random_state=seed).worst.high
+            high = coverage_in_worst_slab(
+                contains, X, n_directions=15, random_state=seed
+            ).worst.high
         else:
             inside = _find_slab(contains, X, 0.1, 15, check_random_state(seed)).holds(X)
             high = clopper_pearson(contains[inside].sum(), inside.sum(), 0.95)[1]

@@ -86,7 +86,9 @@ def test_manifest_says_what_is_in_the_file(model, path):
 
 def change_manifest(path, **changes):
     def change(members):
-        members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), **changes}).encode()
+        members["manifest.json"] = json.dumps(
+            {**json.loads(members["manifest.json"]), **changes}
+        ).encode()
 
     rewrite(path, change)
 
@@ -98,7 +100,9 @@ def test_same_model_makes_the_same_bytes(model, path, tmp_path):
 
 
 def test_file_that_cannot_be_written_is_named(model, tmp_path):
-    with pytest.raises(ModelFileError, match=r"no/such/m\.labelsure was not written: No such file or directory\.$"):
+    with pytest.raises(
+        ModelFileError, match=r"no/such/m\.labelsure was not written: No such file or directory\.$"
+    ):
         save_model(model, tmp_path / "no" / "such" / "m.labelsure")
 
 
@@ -108,21 +112,37 @@ def test_file_that_cannot_be_written_is_named(model, tmp_path):
         ({"mondrian": lambda objects: objects[:, 0] > 20}, "<lambda>"),
         ({"mondrian": ByObject(lambda objects: objects[:, 0] > 20)}, "<lambda>"),
         ({"weight": lambda objects: objects[:, 0] + 1}, "<lambda>"),
-        ({"measure": FunctionMeasure(lambda outputs, labelset: (outputs - labelset).sum(axis=1))}, "<lambda>"),
+        (
+            {
+                "measure": FunctionMeasure(
+                    lambda outputs, labelset: (outputs - labelset).sum(axis=1)
+                )
+            },
+            "<lambda>",
+        ),
     ],
     ids=["mondrian", "ByObject", "weight", "measure"],
 )
 def test_functions_of_ones_own_are_refused_in_plain_words(path, options, name):
-    model = InductiveConformalClassifier(MLkNNClassifier(4), random_state=0, **options).fit(X[TRAIN], Y[TRAIN])
-    with pytest.raises(ModelFileError, match=f"a function of your own, .*{name}, and files hold no code"):
+    model = InductiveConformalClassifier(MLkNNClassifier(4), random_state=0, **options).fit(
+        X[TRAIN], Y[TRAIN]
+    )
+    with pytest.raises(
+        ModelFileError, match=f"a function of your own, .*{name}, and files hold no code"
+    ):
         save_model(model, path)
     assert not path.exists()
 
 
 def test_unfitted_and_other_objects_are_refused(path):
-    with pytest.raises(ModelFileError, match="InductiveConformalClassifier is not fitted: call fit first"):
+    with pytest.raises(
+        ModelFileError, match="InductiveConformalClassifier is not fitted: call fit first"
+    ):
         save_model(InductiveConformalClassifier(), path)
-    with pytest.raises(ModelFileError, match=r"predictor, controller, selector or classifier of labelsure, got a dict"):
+    with pytest.raises(
+        ModelFileError,
+        match=r"predictor, controller, selector or classifier of labelsure, got a dict",
+    ):
         save_model({}, path)
 
 
@@ -132,7 +152,9 @@ def test_every_flipped_byte_is_noticed(rule, path, tmp_path):
     assert len(raw) < 2000
     changed = tmp_path / "changed.labelsure"
     for place in range(len(raw)):
-        changed.write_bytes(raw[:place] + bytes([raw[place] ^ (1 + place % 255)]) + raw[place + 1 :])
+        changed.write_bytes(
+            raw[:place] + bytes([raw[place] ^ (1 + place % 255)]) + raw[place + 1 :]
+        )
         with pytest.raises(ModelFileError):
             load_model(changed)
 
@@ -141,7 +163,12 @@ def test_every_shorter_and_longer_file_is_noticed(rule, path, tmp_path):
     save_model(rule, path)
     raw = path.read_bytes()
     changed = tmp_path / "changed.labelsure"
-    for data in [*(raw[:length] for length in range(len(raw))), raw + b"\0", raw + raw, b"\0" + raw]:
+    for data in [
+        *(raw[:length] for length in range(len(raw))),
+        raw + b"\0",
+        raw + raw,
+        b"\0" + raw,
+    ]:
         changed.write_bytes(data)
         with pytest.raises(ModelFileError):
             load_model(changed)
@@ -153,7 +180,9 @@ def test_pickle_is_refused_by_its_first_byte(path, refuse, data):
     refuse("it is a pickle, which could run any code")
 
 
-@pytest.mark.parametrize("data", [b"", b"PK", b"hello", b"PK\x03\x04" + b"\0" * 50, b"PK\x05\x06" + b"\0" * 18])
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"hello", b"PK\x03\x04" + b"\0" * 50, b"PK\x05\x06" + b"\0" * 18]
+)
 def test_other_files_are_refused(path, refuse, data):
     path.write_bytes(data)
     refuse("it is no model file of labelsure|it is damaged, or cut short")
@@ -161,15 +190,22 @@ def test_other_files_are_refused(path, refuse, data):
 
 def test_folder_and_missing_file_are_refused(tmp_path):
     for place in (tmp_path, tmp_path / "none.labelsure"):
-        with pytest.raises(ModelFileError, match=r"cannot be read: (Is a directory|No such file|Permission denied)"):
+        with pytest.raises(
+            ModelFileError, match=r"cannot be read: (Is a directory|No such file|Permission denied)"
+        ):
             load_model(place)
 
 
 def test_failed_save_leaves_the_old_file_and_nothing_else(model, path, tmp_path, monkeypatch):
     save_model(model, path)
     before = path.read_bytes()
-    with pytest.raises(ModelFileError, match=r"was not written: it holds a function of your own, test_failed"):
-        save_model(ReviewSelector(model, sureness=lambda objects: objects[:, 0]).calibrate(X[NEW], Y[NEW]), path)
+    with pytest.raises(
+        ModelFileError, match=r"was not written: it holds a function of your own, test_failed"
+    ):
+        save_model(
+            ReviewSelector(model, sureness=lambda objects: objects[:, 0]).calibrate(X[NEW], Y[NEW]),
+            path,
+        )
     with pytest.raises(ModelFileError, match="table must be what JSON can hold"):
         save_model(model, path, table={"a": object()})
 
@@ -186,7 +222,9 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(model, path, tmp_path,
 def test_saving_takes_less_memory_than_the_model_once_more(path):
     rows = np.random.default_rng(0).random((8000, 500))
     labels = np.random.default_rng(0).integers(0, 2, (8000, 2))
-    model = InductiveConformalClassifier(KNeighborsClassifier(), random_state=0, calibration_size=0.2)
+    model = InductiveConformalClassifier(
+        KNeighborsClassifier(), random_state=0, calibration_size=0.2
+    )
     model.fit(rows, labels)
     tracemalloc.start()
     save_model(model, path)
@@ -211,13 +249,21 @@ def test_other_versions_of_learners_are_refused_and_of_others_said(model, path, 
     with warnings.catch_warnings(record=True) as caught:
         load_model(path)
     assert not caught
-    change_manifest(path, labelsure="99.0", versions={"numpy": "1.16.4", "scipy": "0.9", "python": "2.7"})
+    change_manifest(
+        path, labelsure="99.0", versions={"numpy": "1.16.4", "scipy": "0.9", "python": "2.7"}
+    )
     with pytest.warns(UserWarning, match="saved with") as caught:
         load_model(path)
     (line,) = [str(warning.message) for warning in caught]
-    assert re.search(r"labelsure 99\.0 \(here .*\), numpy 1\.16\.4 \(here .*\), scipy 0\.9 \(here [\d.]+\): sh", line)
+    assert re.search(
+        r"labelsure 99\.0 \(here .*\), numpy 1\.16\.4 \(here .*\), scipy 0\.9 \(here [\d.]+\): sh",
+        line,
+    )
     change_manifest(path, versions={"scikit-learn": "0.24.2", "xgboost": "0.9"})
-    refuse(r"fitted with scikit-learn 0\.24\.2 \(here .*\), xgboost 0\.9 \(here .*\), .*: install those versions")
+    refuse(
+        r"fitted with scikit-learn 0\.24\.2 \(here .*\), xgboost 0\.9 \(here .*\), .*: install"
+        r" those versions"
+    )
 
 
 def test_learners_are_in_the_manifest_with_the_version_that_counts(path):
@@ -231,13 +277,18 @@ def test_learners_are_in_the_manifest_with_the_version_that_counts(path):
 def test_manifests_of_other_formats_and_with_other_keys_are_refused(rule, path, refuse):
     save_model(rule, path)
     change_manifest(path, format=2, labelsure="9.0")
-    refuse(r"it has format 2, written by labelsure 9\.0, and this labelsure reads format 1: install that version")
+    refuse(
+        r"it has format 2, written by labelsure 9\.0, and this labelsure reads format 1: install"
+        r" that version"
+    )
     with pytest.raises(ModelFileError, match="it has format 2"):
         read_manifest(path)
     change_manifest(path, format=1, more=None)
     refuse("its manifest has other keys than those of this format")
     for manifest in (b"[]", b'{"format": "1"}', b"{}"):
-        rewrite(path, lambda members, manifest=manifest: members.update({"manifest.json": manifest}))
+        rewrite(
+            path, lambda members, manifest=manifest: members.update({"manifest.json": manifest})
+        )
         refuse("its manifest does not say what format it has")
     rewrite(path, lambda members: members.update({"manifest.json": b"[" * 100_000}))
     refuse("it holds something that refers to itself, or is nested too deep")

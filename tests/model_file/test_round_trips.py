@@ -41,14 +41,20 @@ class FunctionOfTable(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, table):
-        return np.column_stack([table[list("abc")], table["kind"] == "x", table["large"]]).astype(float)
+        return np.column_stack([table[list("abc")], table["kind"] == "x", table["large"]]).astype(
+            float
+        )
 
     def __sklearn_is_fitted__(self):
         return True
 
 
 NAMES = [
-    word if entry.role in ("measure", "recipe") else f"log-loss+{word}" if word != "pairs" else "power+pairs"
+    word
+    if entry.role in ("measure", "recipe")
+    else f"log-loss+{word}"
+    if word != "pairs"
+    else "power+pairs"
     for word, entry in MEASURES.items()
 ]
 LEARNER = MLkNNClassifier(4)
@@ -63,11 +69,21 @@ def measure_of(name):
 def answers_of(model, objects=X[NEW]):
     """Return all that a predictor of labelsets says about some objects."""
     predictions = model.predict_labelsets(objects)
-    answers = [predictions.p_values(), predictions.labelsets, predictions.confidence, predictions.credibility]
+    answers = [
+        predictions.p_values(),
+        predictions.labelsets,
+        predictions.confidence,
+        predictions.credibility,
+    ]
     answers += [predictions.label_p_values, str(predictions.guarantee.proved_by)]
     for level in (0.1, 0.3):
         region = predictions.region(level)
-        answers += [region.inner, region.outer, region.statement, [int(size) for size in region.sizes]]
+        answers += [
+            region.inner,
+            region.outer,
+            region.statement,
+            [int(size) for size in region.sizes],
+        ]
     return answers
 
 
@@ -91,7 +107,9 @@ def again(tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_cross_predictors_answer_the_same_under_every_guarantee(again, name):
-    model = CrossConformalClassifier(LEARNER, measure=measure_of(name), cv=3, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    model = CrossConformalClassifier(LEARNER, measure=measure_of(name), cv=3, random_state=0).fit(
+        X[TRAIN], Y[TRAIN]
+    )
     for guarantee in GUARANTEES:
         counted = model.recalibrate(X[TRAIN], Y[TRAIN], guarantee=guarantee)
         loaded = again(counted)
@@ -105,38 +123,50 @@ def test_cross_predictors_answer_the_same_under_every_guarantee(again, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_inductive_predictors_answer_the_same(again, name):
     measure = measure_of(name)
-    model = InductiveConformalClassifier(LEARNER, measure=measure, smoothed=True, random_state=0).fit(
-        X[TRAIN], Y[TRAIN]
-    )
+    model = InductiveConformalClassifier(
+        LEARNER, measure=measure, smoothed=True, random_state=0
+    ).fit(X[TRAIN], Y[TRAIN])
     assert_same(answers_of(again(model)), answers_of(model))
     # and can be calibrated further
-    assert_same(answers_of(again(model).update(X[NEW], Y[NEW])), answers_of(model.update(X[NEW], Y[NEW])))
+    assert_same(
+        answers_of(again(model).update(X[NEW], Y[NEW])), answers_of(model.update(X[NEW], Y[NEW]))
+    )
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if "oof" not in name and "posterior" not in name and name != "auto"]
+    "name",
+    [name for name in NAMES if "oof" not in name and "posterior" not in name and name != "auto"],
 )
 def test_full_predictors_answer_the_same(again, name):
     measure = measure_of(name)
     assert Need.OUT_OF_FOLD_OUTPUTS not in measure.needs
     if Need.FEATURES in measure.needs:
         measure.set_params(n_estimators=1)
-    model = FullConformalClassifier(MLkNNClassifier(2), measure=measure, random_state=0).fit(X[:12], Y[:12])
+    model = FullConformalClassifier(MLkNNClassifier(2), measure=measure, random_state=0).fit(
+        X[:12], Y[:12]
+    )
     assert_same(answers_of(again(model), X[NEW][:1]), answers_of(model, X[NEW][:1]))
 
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
 def test_predictors_on_outputs_answer_the_same(again, guarantee):
     outputs = np.random.default_rng(0).random((60, 3))
-    model = calibrate_outputs(outputs, Y[TRAIN], folds=np.arange(60) % 3, guarantee=guarantee, random_state=0)
+    model = calibrate_outputs(
+        outputs, Y[TRAIN], folds=np.arange(60) % 3, guarantee=guarantee, random_state=0
+    )
     new = np.stack([outputs[:6], outputs[6:12], outputs[12:18]])
     assert_same(answers_of(again(model), new), answers_of(model, new))
 
 
 def test_sparse_outputs_answer_the_same(again):
     outputs = sparse.csr_matrix(np.random.default_rng(0).random((60, 3)) * (0.8 * Y[TRAIN] + 0.1))
-    model = calibrate_outputs(outputs, Y[TRAIN], training_labels=Y[TRAIN], default_output=0.01, random_state=0)
-    sizes = [predictor.predict_labelsets(outputs[:5]).region(0.1).sizes for predictor in (again(model), model)]
+    model = calibrate_outputs(
+        outputs, Y[TRAIN], training_labels=Y[TRAIN], default_output=0.01, random_state=0
+    )
+    sizes = [
+        predictor.predict_labelsets(outputs[:5]).region(0.1).sizes
+        for predictor in (again(model), model)
+    ]
     assert [int(size) for size in sizes[0]] == [int(size) for size in sizes[1]]
 
 
@@ -150,7 +180,10 @@ def test_sparse_outputs_answer_the_same(again):
         {"constraints": [Implies(0, [0]), AtMost(3, [0, 1, 2]), AtLeast(0, [0, 1])]},
         {"constraints": Allowed(np.unique(Y, axis=0))},
         {"constraints": Allowed([{0}, {1, 2}]), "on_violation": "drop"},
-        {"constraints": [Exclude([0, 1]), Hierarchy({0: 1}), Exactly(1, [0, 2])], "on_violation": "drop"},
+        {
+            "constraints": [Exclude([0, 1]), Hierarchy({0: 1}), Exactly(1, [0, 2])],
+            "on_violation": "drop",
+        },
         {"random_state": np.random.RandomState(1)},
         {"calibration_size": 20, "n_jobs": 2},
     ],
@@ -164,22 +197,30 @@ def test_options_answer_the_same(again, options):
     assert_same(answers_of(again(model)), answers_of(model))
 
 
-@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"conditional": True}, {"cv": 3, "smoothed": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"cv": 3}, {"conditional": True}, {"cv": 3, "smoothed": True}], ids=str
+)
 def test_label_wise_predictors_answer_the_same(again, options):
     labels = Y[TRAIN].astype(float)
     labels[3, 1] = np.nan
     model = LabelWiseConformalClassifier(LEARNER, random_state=0, **options).fit(X[TRAIN], labels)
     for one, other in [(again(model).predict_labels(X[NEW]), model.predict_labels(X[NEW]))]:
         assert_same([one.p_values, one.labels], [other.p_values, other.labels])
-        assert one.region(0.2, per_label=True).statement == other.region(0.2, per_label=True).statement
+        assert (
+            one.region(0.2, per_label=True).statement == other.region(0.2, per_label=True).statement
+        )
 
 
 def test_label_wise_predictors_on_outputs_answer_the_same(again):
     outputs = np.random.default_rng(0).random((60, 3))
-    model = calibrate_labels(outputs, Y[TRAIN], smoothed=True, random_state=0, label_names=["a", "b", "c"])
+    model = calibrate_labels(
+        outputs, Y[TRAIN], smoothed=True, random_state=0, label_names=["a", "b", "c"]
+    )
     loaded = again(model)
     assert loaded.label_names == ("a", "b", "c")
-    assert_same([loaded.predict_labels(outputs[:9]).p_values], [model.predict_labels(outputs[:9]).p_values])
+    assert_same(
+        [loaded.predict_labels(outputs[:9]).p_values], [model.predict_labels(outputs[:9]).p_values]
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,7 +243,10 @@ def test_controllers_answer_the_same(again, controller):
 
 def test_rules_for_outputs_answer_the_same(again):
     outputs = np.random.default_rng(0).random((60, 3))
-    for model in (control_recall(outputs, Y[TRAIN], target=0.6), control_cover(outputs, Y[TRAIN], target=0.6)):
+    for model in (
+        control_recall(outputs, Y[TRAIN], target=0.6),
+        control_cover(outputs, Y[TRAIN], target=0.6),
+    ):
         assert_same([again(model).predict(outputs)], [model.predict(outputs)])
         assert again(model) == model
 
@@ -211,20 +255,32 @@ def test_selectors_answer_the_same(again):
     model = InductiveConformalClassifier(LEARNER, random_state=0).fit(X[TRAIN], Y[TRAIN])
     for options in ({}, {"label": 1}, {"at_most": 1, "sureness": "outputs"}):
         selector = ReviewSelector(model, **options).calibrate(X[NEW], Y[NEW])
-        one, other = (selection.select(X[NEW], alpha=0.4) for selection in (again(selector), selector))
-        assert_same([one.accepted, one.p_values, one.sureness], [other.accepted, other.p_values, other.sureness])
+        one, other = (
+            selection.select(X[NEW], alpha=0.4) for selection in (again(selector), selector)
+        )
+        assert_same(
+            [one.accepted, one.p_values, one.sureness],
+            [other.accepted, other.p_values, other.sureness],
+        )
         assert one.statement == other.statement
 
 
 def test_groups_answer_the_same(again):
     groups = np.arange(60) // 2
-    model = CrossConformalClassifier(LEARNER, cv=3, random_state=0).fit(X[TRAIN], Y[TRAIN], groups=groups)
+    model = CrossConformalClassifier(LEARNER, cv=3, random_state=0).fit(
+        X[TRAIN], Y[TRAIN], groups=groups
+    )
     assert_same(answers_of(again(model)), answers_of(model))
 
 
 def test_names_of_labels_and_features_are_kept(again):
-    objects, labels = pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["sea", "city", "sky"])
-    model = CrossConformalClassifier(LEARNER, cv=3, random_state=0).fit(objects[TRAIN], labels[TRAIN])
+    objects, labels = (
+        pd.DataFrame(X, columns=list("abcde")),
+        pd.DataFrame(Y, columns=["sea", "city", "sky"]),
+    )
+    model = CrossConformalClassifier(LEARNER, cv=3, random_state=0).fit(
+        objects[TRAIN], labels[TRAIN]
+    )
     loaded = again(model)
     assert loaded.label_names_ == ("sea", "city", "sky")
     assert_same([loaded.feature_names_in_], [model.feature_names_in_])
@@ -234,9 +290,13 @@ def test_names_of_labels_and_features_are_kept(again):
 
 
 def test_full_predictors_keep_tables(again):
-    table = pd.DataFrame(X[:14, :3], columns=list("abc")).assign(kind=["x", "y"] * 7, large=X[:14, 0] > 9)
+    table = pd.DataFrame(X[:14, :3], columns=list("abc")).assign(
+        kind=["x", "y"] * 7, large=X[:14, 0] > 9
+    )
     learner = make_pipeline(FunctionOfTable(), MLkNNClassifier(2))
-    model = FullConformalClassifier(learner, measure=make_measure("power"), random_state=0).fit(table[:12], Y[:12])
+    model = FullConformalClassifier(learner, measure=make_measure("power"), random_state=0).fit(
+        table[:12], Y[:12]
+    )
     trusted = {"trusted": [FunctionOfTable]}
     loaded = again(model, **trusted)
     pd.testing.assert_frame_equal(loaded.X_, model.X_)

@@ -86,18 +86,27 @@ def each(learner):
 
 
 SMALL_POOL = table_pool(random_state=0).set_params(
-    cv=2, trees__n_estimators=3, boosting__labels__estimator__max_iter=2, kernel__features__n_components=9
+    cv=2,
+    trees__n_estimators=3,
+    boosting__labels__estimator__max_iter=2,
+    kernel__features__n_components=9,
 )
 LEARNERS = [
     RandomForestClassifier(4),
-    RandomForestClassifier(4, random_state=np.random.RandomState(0), bootstrap=True, oob_score=False),
+    RandomForestClassifier(
+        4, random_state=np.random.RandomState(0), bootstrap=True, oob_score=False
+    ),
     ExtraTreesClassifier(4, max_depth=3),
     DecisionTreeClassifier(),
     MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)),
     MultiOutputClassifier(AdaBoostClassifier(n_estimators=2)),
     MultiOutputClassifier(BaggingClassifier(n_estimators=2)),
-    MultiOutputClassifier(VotingClassifier([("a", GaussianNB()), ("b", LogisticRegression())], voting="soft")),
-    MultiOutputClassifier(BaggingClassifier(KNeighborsClassifier(3, algorithm="kd_tree"), n_estimators=9)),
+    MultiOutputClassifier(
+        VotingClassifier([("a", GaussianNB()), ("b", LogisticRegression())], voting="soft")
+    ),
+    MultiOutputClassifier(
+        BaggingClassifier(KNeighborsClassifier(3, algorithm="kd_tree"), n_estimators=9)
+    ),
     each(LogisticRegression()),
     each(SGDClassifier(loss="log_loss")),
     each(LinearSVC()),
@@ -116,13 +125,21 @@ LEARNERS = [
     make_pipeline(RBFSampler(n_components=5), each(LogisticRegression())),
     make_pipeline(SimpleImputer(add_indicator=True), MinMaxScaler(), MLkNNClassifier(3)),
     make_pipeline(VarianceThreshold(), PCA(3), ExtraTreesClassifier(3)),
-    make_pipeline(QuantileTransformer(n_quantiles=9), KBinsDiscretizer(3), each(LogisticRegression())),
+    make_pipeline(
+        QuantileTransformer(n_quantiles=9), KBinsDiscretizer(3), each(LogisticRegression())
+    ),
     make_pipeline(FunctionTransformer(np.log1p), each(LogisticRegression())),
     MultiOutputClassifier(make_pipeline(SelectKBest(k=2), LogisticRegression())),
     GridSearchCV(each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=2),
-    GridSearchCV(each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=KFold(2), scoring="f1_macro"),
+    GridSearchCV(
+        each(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=KFold(2), scoring="f1_macro"
+    ),
     PooledClassifier(
-        [("a", each(LogisticRegression())), ("b", make_pipeline(MinMaxScaler(), MLkNNClassifier(3)))], cv=2
+        [
+            ("a", each(LogisticRegression())),
+            ("b", make_pipeline(MinMaxScaler(), MLkNNClassifier(3))),
+        ],
+        cv=2,
     ),
     RecalibratedClassifier(RandomForestClassifier(25, random_state=1), cv="out-of-bag"),
     SMALL_POOL,
@@ -152,7 +169,9 @@ def path(tmp_path):
     return tmp_path / "model.labelsure"
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: " ".join(repr(learner).split())[:60])
+@pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: " ".join(repr(learner).split())[:60]
+)
 def test_learners_answer_the_same(path, learner):
     assert_answers_stay(fitted(learner), path)
 
@@ -164,7 +183,9 @@ def test_boosters_answer_the_same(path, package):
         learner = module.LGBMClassifier(n_estimators=4, min_child_samples=3, verbose=-1)
     else:
         learner = module.XGBClassifier(n_estimators=4)
-    assert_answers_stay(fitted(make_pipeline(StandardScaler(), MultiOutputClassifier(learner))), path)
+    assert_answers_stay(
+        fitted(make_pipeline(StandardScaler(), MultiOutputClassifier(learner))), path
+    )
 
 
 def test_tables_with_categories_and_gaps_answer_the_same(path):
@@ -176,11 +197,17 @@ def test_tables_with_categories_and_gaps_answer_the_same(path):
         [
             (
                 "numbers",
-                make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+                make_pipeline(
+                    SimpleImputer(strategy="median", add_indicator=True), StandardScaler()
+                ),
                 list("abc"),
             ),
             ("kinds", encode, ["kind"]),
-            ("order", OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["kind"]),
+            (
+                "order",
+                OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+                ["kind"],
+            ),
         ],
         remainder="passthrough",
     )
@@ -190,28 +217,41 @@ def test_tables_with_categories_and_gaps_answer_the_same(path):
 
 
 @pytest.mark.parametrize(
-    "vectorizer", [TfidfVectorizer(), HashingVectorizer(n_features=32, alternate_sign=False)], ids=str
+    "vectorizer",
+    [TfidfVectorizer(), HashingVectorizer(n_features=32, alternate_sign=False)],
+    ids=str,
 )
 def test_texts_answer_the_same(path, vectorizer):
     texts = [" ".join(f"w{int(value) % 9}" for value in row) for row in X]
-    for learner in (each(MultinomialNB()), make_pipeline(TruncatedSVD(2), each(LogisticRegression()))):
-        assert_answers_stay(fitted(make_pipeline(vectorizer, learner), texts[TRAIN]), path, texts[NEW])
+    for learner in (
+        each(MultinomialNB()),
+        make_pipeline(TruncatedSVD(2), each(LogisticRegression())),
+    ):
+        assert_answers_stay(
+            fitted(make_pipeline(vectorizer, learner), texts[TRAIN]), path, texts[NEW]
+        )
 
 
 def test_files_do_not_choose_how_many_processes_start(path):
     """Wherever a learner says so: the number is that of the machine that it was fitted on."""
     scaled = ColumnTransformer([("all", StandardScaler(), [0, 1, 2, 3, 4])], n_jobs=2)
     forest = MultiOutputClassifier(RandomForestClassifier(2, n_jobs=2), n_jobs=2)
-    pool = PooledClassifier([("trees", make_pipeline(scaled, forest)), ("knn", MLkNNClassifier(3))], cv=2, n_jobs=2)
+    pool = PooledClassifier(
+        [("trees", make_pipeline(scaled, forest)), ("knn", MLkNNClassifier(3))], cv=2, n_jobs=2
+    )
     model = CrossConformalClassifier(pool, measure=PowerMeasure(), cv=2, random_state=0, n_jobs=2)
     loaded = assert_answers_stay(model.fit(X[TRAIN], Y[TRAIN]), path)
     asked = [loaded.get_params(), *(part.estimator.get_params() for part in loaded.models_)]
     asked += [part.estimator.members_[0].estimator.get_params() for part in loaded.models_]
-    numbers = [value for params in asked for name, value in params.items() if name.endswith("n_jobs")]
+    numbers = [
+        value for params in asked for name, value in params.items() if name.endswith("n_jobs")
+    ]
     assert numbers == [None] * len(numbers)
     assert len(numbers) > 10
     inner = loaded.models_[0].estimator.members_[0].estimator
-    assert {one.n_jobs for one in [inner[0], inner[1], *inner[1].estimators_, loaded.calibrator_]} == {None}
+    assert {
+        one.n_jobs for one in [inner[0], inner[1], *inner[1].estimators_, loaded.calibrator_]
+    } == {None}
 
 
 def test_xgboost_starts_as_many_threads_as_it_may_here(path):
@@ -232,13 +272,17 @@ def test_prefitted_models_and_selectors_around_them_answer_the_same(path):
     forest = RandomForestClassifier(4, random_state=0).fit(X[:30], Y[:30])
     selector = ReviewSelector(forest).calibrate(X[30:60], Y[30:60])
     save_model(selector, path)
-    one, other = (selection.select(X[NEW], alpha=0.5).accepted for selection in (load_model(path), selector))
+    one, other = (
+        selection.select(X[NEW], alpha=0.5).accepted for selection in (load_model(path), selector)
+    )
     np.testing.assert_array_equal(one, other)
 
 
 def test_unknown_types_are_refused_and_named_on_both_sides(path):
     model = fitted(each(GaussianProcessClassifier(max_iter_predict=5)))
-    with pytest.raises(ModelFileError, match=r"it holds sklearn\.gaussian_process.*: pass trusted=\[") as caught:
+    with pytest.raises(
+        ModelFileError, match=r"it holds sklearn\.gaussian_process.*: pass trusted=\["
+    ) as caught:
         save_model(model, path)
     names = json.loads(str(caught.value).rpartition("trusted=")[2].rstrip(".").replace("'", '"'))
     assert len(names) > 1  # all at once, not one after the other
@@ -251,7 +295,9 @@ def test_unknown_types_are_refused_and_named_on_both_sides(path):
 
 def test_own_classes_are_kept_for_those_who_name_them(path):
     model = fitted(OwnClassifier())
-    with pytest.raises(ModelFileError, match=r"pass trusted=\['test_saved_learners.OwnClassifier'\]"):
+    with pytest.raises(
+        ModelFileError, match=r"pass trusted=\['test_saved_learners.OwnClassifier'\]"
+    ):
         save_model(model, path)
     assert_answers_stay(model, path, trusted=[OwnClassifier])
     assert_answers_stay(model, path, trusted="test_saved_learners.OwnClassifier")
@@ -280,11 +326,35 @@ def run_me(*arguments):
     "node",
     [
         {"__loader__": "FunctionNode", "__module__": "test_saved_learners", "__class__": "run_me"},
-        {"__loader__": "ObjectNode", "__module__": "test_saved_learners", "__class__": "OwnClassifier"},
-        {"__loader__": "ConstructorFromReduceNode", "__module__": "test_saved_learners", "__class__": "run_me"},
-        {"__loader__": "ListNode", "__module__": "test_saved_learners", "__class__": "run_me", "content": []},
-        {"__loader__": "ListNode", "__module__": "labelsure.cli", "__class__": "main", "content": []},
-        {"__loader__": "NdArrayNode", "__module__": "numpy", "__class__": "load", "type": "numpy", "file": "0.npy"},
+        {
+            "__loader__": "ObjectNode",
+            "__module__": "test_saved_learners",
+            "__class__": "OwnClassifier",
+        },
+        {
+            "__loader__": "ConstructorFromReduceNode",
+            "__module__": "test_saved_learners",
+            "__class__": "run_me",
+        },
+        {
+            "__loader__": "ListNode",
+            "__module__": "test_saved_learners",
+            "__class__": "run_me",
+            "content": [],
+        },
+        {
+            "__loader__": "ListNode",
+            "__module__": "labelsure.cli",
+            "__class__": "main",
+            "content": [],
+        },
+        {
+            "__loader__": "NdArrayNode",
+            "__module__": "numpy",
+            "__class__": "load",
+            "type": "numpy",
+            "file": "0.npy",
+        },
         {"__loader__": "MethodNode", "__module__": "builtins", "__class__": "list"},
         {"__loader__": "OperatorFuncNode", "__module__": "operator", "__class__": "attrgetter"},
         {"__loader__": "TypeNode", "__module__": "os", "__class__": "system"},
@@ -317,7 +387,9 @@ def test_what_is_not_on_the_list_is_never_built(path, node):
 def test_things_without_a_place_in_files_are_named(path):
     model = fitted(MLkNNClassifier(4))
     model.estimator = (number for number in range(3))
-    with pytest.raises(ModelFileError, match="a part of it cannot be kept: cannot pickle 'generator' object"):
+    with pytest.raises(
+        ModelFileError, match="a part of it cannot be kept: cannot pickle 'generator' object"
+    ):
         save_model(model, path)
 
 
@@ -345,7 +417,9 @@ def test_requests_for_metadata_are_kept_although_skops_alone_has_no_end(path):
     [
         RandomForestClassifier(20, random_state=0),
         RandomForestClassifier(20, random_state=0, class_weight="balanced"),
-        MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=9, categorical_features=[0], min_samples_leaf=3)),
+        MultiOutputClassifier(
+            HistGradientBoostingClassifier(max_iter=9, categorical_features=[0], min_samples_leaf=3)
+        ),
         MultiOutputClassifier(GradientBoostingClassifier(n_estimators=9)),
     ],
     ids=["counted", "weighted", "by category", "numbers"],

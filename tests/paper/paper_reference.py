@@ -48,7 +48,9 @@ def train_epoch(
         hidden_errors = (output_weights @ errors) * (1 - hidden**2)
         output_weights = output_weights + rate * np.outer(hidden, errors) - decay * output_weights
         output_bias = output_bias + rate * errors - decay * output_bias
-        hidden_weights = hidden_weights + rate * np.outer(X[i], hidden_errors) - decay * hidden_weights
+        hidden_weights = (
+            hidden_weights + rate * np.outer(X[i], hidden_errors) - decay * hidden_weights
+        )
         hidden_bias = hidden_bias + rate * hidden_errors - decay * hidden_bias
     return hidden_weights, hidden_bias, output_weights, output_bias
 
@@ -58,7 +60,11 @@ def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
     cuts = []
     for row, labels in zip(outputs, Y, strict=True):
         ordered = np.sort(row)
-        candidates = [ordered[0] - margin, *((ordered[:-1] + ordered[1:]) / 2), ordered[-1] + margin]
+        candidates = [
+            ordered[0] - margin,
+            *((ordered[:-1] + ordered[1:]) / 2),
+            ordered[-1] + margin,
+        ]
         wrong = [np.sum((row >= cut) != (labels == 1)) for cut in candidates]
         cuts.append(candidates[int(np.argmin(wrong))])
     return np.array(cuts)
@@ -69,7 +75,9 @@ def population_losses(log_odds: FloatArray, Y: LabelMatrix) -> FloatArray:
     losses = []
     for predicted in np.moveaxis(log_odds, 1, 0):
         hamming = np.mean((predicted > 0) != (Y == 1))
-        ranking = np.mean([_misordered(row, labels) for row, labels in zip(predicted, Y, strict=True)])
+        ranking = np.mean(
+            [_misordered(row, labels) for row, labels in zip(predicted, Y, strict=True)]
+        )
         losses.append((hamming + ranking) / 2)
     return np.array(losses)
 

@@ -14,7 +14,9 @@ NETWORK = ("hidden_weights_", "hidden_bias_", "output_weights_", "output_bias_")
 
 
 def figures_of(model, data):
-    predicted = make_pipeline(MinMaxScaler(), model).fit(data.X_train, data.Y_train).predict(data.X_test)
+    predicted = (
+        make_pipeline(MinMaxScaler(), model).fit(data.X_train, data.Y_train).predict(data.X_test)
+    )
     return [
         np.mean(predicted != data.Y_test),
         np.mean(np.all(predicted == data.Y_test, axis=1)),
@@ -41,7 +43,9 @@ def problem():
 )
 def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper, load_mulan):
     data = load_mulan(name)
-    figures = [figures_of(BPMLLClassifier(shuffle=False, random_state=seed), data) for seed in range(3)]
+    figures = [
+        figures_of(BPMLLClassifier(shuffle=False, random_state=seed), data) for seed in range(3)
+    ]
     assert np.all(np.abs(np.mean(figures, axis=0) - paper) < 0.02), figures
 
 
@@ -49,13 +53,17 @@ def test_bpmll_in_file_order_is_within_002_of_the_paper(name, paper, load_mulan)
     ("name", "reference", "deviations"),
     [
         pytest.param(
-            "scene", [0.1498, 0.3637, 0.6557, 0.6345], [0.0116, 0.0434, 0.0312, 0.0268], marks=pytest.mark.validity
+            "scene",
+            [0.1498, 0.3637, 0.6557, 0.6345],
+            [0.0116, 0.0434, 0.0312, 0.0268],
+            marks=pytest.mark.validity,
         ),
         ("yeast", [0.2152, 0.1461, 0.3279, 0.6374], [0.0065, 0.0229, 0.0114, 0.0130]),
     ],
 )
 def test_bpmll_shuffled_does_not_forget_the_first_classes(name, reference, deviations, load_mulan):
-    # two standard deviations over 12 seeds are 3.5 of the mean of three: a false alarm in less than one in 200
+    # two standard deviations over 12 seeds are 3.5 of the mean of three: a false alarm in less than
+    # one in 200
     data = load_mulan(name)
     figures = [figures_of(BPMLLClassifier(random_state=seed), data) for seed in range(3)]
     assert np.all(np.abs(np.mean(figures, axis=0) - reference) < 2 * np.array(deviations)), figures
@@ -64,7 +72,9 @@ def test_bpmll_shuffled_does_not_forget_the_first_classes(name, reference, devia
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_bpmll_trains_as_its_definition_says(problem, shuffle):
     X, Y = problem
-    model = BPMLLClassifier(n_epochs=3, hidden_fraction=0.5, weight_decay=0.2, shuffle=shuffle, random_state=5)
+    model = BPMLLClassifier(
+        n_epochs=3, hidden_fraction=0.5, weight_decay=0.2, shuffle=shuffle, random_state=5
+    )
     model.fit(X, Y)
     rng = np.random.RandomState(5)
     network = (
@@ -87,7 +97,9 @@ def test_bpmll_decides_by_the_regressed_cut(problem):
     outputs = network_outputs(X, *(getattr(model, name) for name in NETWORK))
     inputs = np.column_stack([outputs, np.ones(80)])
     solution = np.linalg.lstsq(inputs, best_cuts(outputs, Y, 0.1), rcond=None)[0]
-    np.testing.assert_allclose(model.decision_function(X), outputs - (inputs @ solution)[:, None], atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X), outputs - (inputs @ solution)[:, None], atol=1e-9
+    )
     assert np.array_equal(model.predict(X), model.decision_function(X) >= 0)
 
 
@@ -100,7 +112,9 @@ def test_bpmll_learns_the_labelsets_of_clusters():
     assert np.mean(model.predict(X[200:]) == Y[200:]) > 0.99
 
 
-@pytest.mark.parametrize(("n_features", "n_hidden"), [(1, 1), (15, 3), (16, 4), (103, 21), (294, 59)])
+@pytest.mark.parametrize(
+    ("n_features", "n_hidden"), [(1, 1), (15, 3), (16, 4), (103, 21), (294, 59)]
+)
 def test_bpmll_hidden_layer_is_a_fifth_of_the_features_rounded_up(n_features, n_hidden):
     X = np.random.default_rng(0).uniform(size=(4, n_features))
     model = BPMLLClassifier(n_epochs=1, random_state=0).fit(X, np.eye(4, dtype=int))

@@ -65,12 +65,19 @@ def test_estimator_works_in_pipeline_search_and_scorers(name, data):
     }[name]
     step = type(ESTIMATORS[name]).__name__.lower()
     grid = {f"{step}__{key}": values for key, values in parameter.items()}
-    search = GridSearchCV(make_pipeline(MinMaxScaler(), ESTIMATORS[name]), grid, cv=KFold(2), error_score="raise")
+    search = GridSearchCV(
+        make_pipeline(MinMaxScaler(), ESTIMATORS[name]), grid, cv=KFold(2), error_score="raise"
+    )
     search.fit(X, Y)
     assert search.predict(X).shape == Y.shape
     assert search.score(X, Y) == np.mean(np.all(search.predict(X) == Y, axis=1))
-    for columns in ([0, 1], [0, 1, 2, 3]):  # two labels are where a flat classes_ would pass for a binary task
-        score = cross_val_score(ESTIMATORS[name], X, Y[:, columns], cv=2, scoring="roc_auc", error_score="raise")
+    for columns in (
+        [0, 1],
+        [0, 1, 2, 3],
+    ):  # two labels are where a flat classes_ would pass for a binary task
+        score = cross_val_score(
+            ESTIMATORS[name], X, Y[:, columns], cv=2, scoring="roc_auc", error_score="raise"
+        )
         assert np.all(np.isfinite(score))
 
 
@@ -79,13 +86,21 @@ def test_estimator_reads_frames_lists_and_odd_arrays_alike(name, data):
     X, Y = data
     X = np.round(X).astype(np.float32)  # the same in single precision
     expected = scores_of(clone(ESTIMATORS[name]).fit(X.astype(float), Y), X.astype(float))
-    frame, labels = pd.DataFrame(X, columns=list("abcdefghijkl")), pd.DataFrame(Y, columns=list("wxyz"))
+    frame, labels = (
+        pd.DataFrame(X, columns=list("abcdefghijkl")),
+        pd.DataFrame(Y, columns=list("wxyz")),
+    )
     from_frame = clone(ESTIMATORS[name]).fit(frame, labels.astype(bool))
     assert from_frame.feature_names_in_.tolist() == list("abcdefghijkl")
     np.testing.assert_allclose(scores_of(from_frame, frame), expected, atol=1e-9)
     padded = np.zeros((len(X), 24), dtype=np.float32)
     padded[:, ::2] = X
-    for objects, targets in [(X, Y.tolist()), (X.tolist(), Y), (padded[:, ::2], np.asfortranarray(Y)), (X, Y * 1.0)]:
+    for objects, targets in [
+        (X, Y.tolist()),
+        (X.tolist(), Y),
+        (padded[:, ::2], np.asfortranarray(Y)),
+        (X, Y * 1.0),
+    ]:
         model = clone(ESTIMATORS[name]).fit(objects, targets)
         np.testing.assert_allclose(scores_of(model, objects), expected, atol=1e-9)
     model = clone(ESTIMATORS[name]).fit(sparse.csr_matrix(X), sparse.csc_matrix(Y))
@@ -109,11 +124,17 @@ def test_estimator_adds_up_sparse_entries_stored_in_parts(name, data):
     X, Y = data
     whole = sparse.csr_array(X)
     parts = sparse.csr_array(
-        (np.repeat(whole.data, 2) * np.tile([3.0, -2.0], whole.nnz), np.repeat(whole.indices, 2), 2 * whole.indptr),
+        (
+            np.repeat(whole.data, 2) * np.tile([3.0, -2.0], whole.nnz),
+            np.repeat(whole.indices, 2),
+            2 * whole.indptr,
+        ),
         shape=X.shape,
     )
     expected = scores_of(clone(ESTIMATORS[name]).fit(whole, Y), whole)
-    np.testing.assert_allclose(scores_of(clone(ESTIMATORS[name]).fit(parts, Y), parts), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        scores_of(clone(ESTIMATORS[name]).fit(parts, Y), parts), expected, atol=1e-9
+    )
     assert parts.nnz == 2 * whole.nnz  # the caller's matrix stays as it is
 
 

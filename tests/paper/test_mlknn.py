@@ -38,7 +38,11 @@ def transcribe_mlknn(X, Y, X_new, k, s):
 
 @given(data=st.data())
 def test_mlknn_equals_its_definition(data):
-    n, q, k = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 3)), data.draw(st.integers(1, 5))
+    n, q, k = (
+        data.draw(st.integers(1, 9)),
+        data.draw(st.integers(1, 3)),
+        data.draw(st.integers(1, 5)),
+    )
     s = data.draw(st.sampled_from([0.5, 1.0, 2.0]))
     coordinates = st.sampled_from([0.0, 0.1, 0.3, 1.0])
     X = data.draw(arrays(float, (n, 2), elements=coordinates))
@@ -52,7 +56,8 @@ def test_mlknn_equals_its_definition(data):
 
 
 @pytest.mark.parametrize(
-    ("name", "figures"), [("scene", [0.0953, 0.6012, 0.7189, 0.7183]), ("yeast", [0.1980, 0.1658, 0.3567, 0.6360])]
+    ("name", "figures"),
+    [("scene", [0.0953, 0.6012, 0.7189, 0.7183]), ("yeast", [0.1980, 0.1658, 0.3567, 0.6360])],
 )
 def test_mlknn_gives_the_papers_figures_to_four_decimals(name, figures, load_mulan):
     data = load_mulan(name)
@@ -68,7 +73,8 @@ def test_mlknn_gives_the_papers_figures_to_four_decimals(name, figures, load_mul
 
 
 def test_mlknn_example_is_not_its_own_neighbour():
-    # each example differs from its only neighbour: counting itself would turn every prediction round
+    # each example differs from its only neighbour: counting itself would turn every prediction
+    # round
     X = np.array([[0.0], [0.1], [5.0], [5.1], [10.0], [10.1]])
     Y = np.array([[0], [1], [0], [1], [0], [1]])
     model = MLkNNClassifier(1).fit(X, Y)
@@ -77,7 +83,9 @@ def test_mlknn_example_is_not_its_own_neighbour():
 
 
 def test_mlknn_priors_are_smoothed_frequencies():
-    model = MLkNNClassifier(1, smoothing=0.5).fit(np.arange(4.0).reshape(-1, 1), [[1, 0], [1, 0], [1, 0], [0, 0]])
+    model = MLkNNClassifier(1, smoothing=0.5).fit(
+        np.arange(4.0).reshape(-1, 1), [[1, 0], [1, 0], [1, 0], [0, 0]]
+    )
     np.testing.assert_allclose(model.priors_, [[1.5 / 5, 4.5 / 5], [3.5 / 5, 0.5 / 5]])
 
 
@@ -86,7 +94,9 @@ def test_mlknn_uses_all_others_where_neighbours_are_few():
     X, Y = rng.normal(size=(4, 2)), np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
     model = MLkNNClassifier(10).fit(X, Y)
     assert model.n_neighbors_ == 3
-    np.testing.assert_array_equal(model.predict_proba(X), MLkNNClassifier(3).fit(X, Y).predict_proba(X))
+    np.testing.assert_array_equal(
+        model.predict_proba(X), MLkNNClassifier(3).fit(X, Y).predict_proba(X)
+    )
 
 
 def test_mlknn_with_one_example_answers_the_smoothed_prior():
@@ -134,7 +144,11 @@ exact_values = st.sampled_from([0.0, -0.0, 0.25, 0.5, 1.0, -1.0, 3.0, 2.0**-10, 
 
 @given(data=st.data(), as_sparse=st.booleans(), exclude_self=st.booleans())
 def test_find_neighbours_equals_full_sort_with_ties(data, as_sparse, exclude_self):
-    n, n_references, d = data.draw(st.integers(1, 8)), data.draw(st.integers(2, 9)), data.draw(st.integers(1, 4))
+    n, n_references, d = (
+        data.draw(st.integers(1, 8)),
+        data.draw(st.integers(2, 9)),
+        data.draw(st.integers(1, 4)),
+    )
     values = exact_values if as_sparse else any_values
     references = data.draw(arrays(float, (n_references, d), elements=values))
     X = references if exclude_self else data.draw(arrays(float, (n, d), elements=values))
@@ -142,7 +156,9 @@ def test_find_neighbours_equals_full_sort_with_ties(data, as_sparse, exclude_sel
     expected = sort_all(X, references, n_neighbours, exclude_self=exclude_self)
     if as_sparse:
         X, references = sparse.csr_matrix(X), sparse.csr_array(references)
-    np.testing.assert_array_equal(find_neighbours(X, references, n_neighbours, exclude_self=exclude_self), expected)
+    np.testing.assert_array_equal(
+        find_neighbours(X, references, n_neighbours, exclude_self=exclude_self), expected
+    )
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e9])
@@ -151,7 +167,9 @@ def test_find_neighbours_survives_a_large_offset(offset):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5)) + offset
     X[30:] = X[:30]
-    np.testing.assert_array_equal(find_neighbours(X, X, 7, exclude_self=True), sort_all(X, X, 7, exclude_self=True))
+    np.testing.assert_array_equal(
+        find_neighbours(X, X, 7, exclude_self=True), sort_all(X, X, 7, exclude_self=True)
+    )
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -161,7 +179,9 @@ def test_find_neighbours_puts_duplicates_in_order(make):
     X = rng.normal(size=(30, 40))
     nearest = find_neighbours(make(X), make(references), 60)
     for row in nearest:
-        for duplicates in np.split(row, np.flatnonzero(np.any(np.diff(references[row], axis=0), axis=1)) + 1):
+        for duplicates in np.split(
+            row, np.flatnonzero(np.any(np.diff(references[row], axis=0), axis=1)) + 1
+        ):
             assert np.all(np.diff(duplicates) > 0)
         assert len(np.unique(row)) == 60
 
@@ -179,4 +199,6 @@ def test_mlknn_is_the_same_for_sparse_and_dense():
     from_sparse = MLkNNClassifier(5).fit(sparse.csc_matrix(X), sparse.csr_matrix(Y))
     np.testing.assert_array_equal(from_sparse.predict_proba(sparse.csr_array(X)), dense)
     np.testing.assert_array_equal(from_sparse.predict_proba(X), dense)
-    np.testing.assert_array_equal(MLkNNClassifier(5).fit(X, Y).predict_proba(sparse.coo_matrix(X)), dense)
+    np.testing.assert_array_equal(
+        MLkNNClassifier(5).fit(X, Y).predict_proba(sparse.coo_matrix(X)), dense
+    )

@@ -48,7 +48,9 @@ def test_mlnb_mean_over_seeds_is_in_the_regime_of_the_paper(name, n_components, 
     data = load_mulan(name)
     figures = []
     for seed in range(4):
-        model = make_pipeline(MinMaxScaler(), MLNBClassifier(random_state=seed)).fit(data.X_train, data.Y_train)
+        model = make_pipeline(MinMaxScaler(), MLNBClassifier(random_state=seed)).fit(
+            data.X_train, data.Y_train
+        )
         assert model[-1].selected_.shape == (n_components,)
         predicted = model.predict(data.X_test)
         figures.append(
@@ -65,7 +67,12 @@ def test_mlnb_mean_over_seeds_is_in_the_regime_of_the_paper(name, n_components, 
 @pytest.mark.parametrize("smoothing", [1.0, 3.5])
 def test_mlnb_probabilities_equal_their_definition(problem, smoothing):
     X, Y = problem
-    settings = {"component_fraction": 0.5, "n_generations": 3, "smoothing": smoothing, "random_state": 0}
+    settings = {
+        "component_fraction": 0.5,
+        "n_generations": 3,
+        "smoothing": smoothing,
+        "random_state": 0,
+    }
     model = MLNBClassifier(**settings).fit(X[:60], Y[:60])
     pca = PCA(5, svd_solver="full").fit(X[:60])
     train, test = (pca.transform(part)[:, model.selected_] for part in (X[:60], X[60:]))
@@ -85,7 +92,9 @@ def test_mlnb_subsets_at_once_equal_each_subset_alone(problem):
 
 
 @pytest.mark.parametrize(("n_folds", "sizes"), [(10, [9] * 10), (4, [22, 23, 22, 23])])
-def test_mlnb_search_minimises_the_mean_loss_in_contiguous_folds(problem, monkeypatch, n_folds, sizes):
+def test_mlnb_search_minimises_the_mean_loss_in_contiguous_folds(
+    problem, monkeypatch, n_folds, sizes
+):
     X, Y = problem
     costs = []
 
@@ -104,14 +113,19 @@ def test_mlnb_search_minimises_the_mean_loss_in_contiguous_folds(problem, monkey
         for k, string in enumerate(strings):
             part = components[:, string]
             log_odds = naive_bayes_log_odds(part[~held_out], Y[~held_out], part[held_out])
-            losses = hamming_loss(Y[held_out], log_odds > 0), label_ranking_loss(Y[held_out], log_odds)
+            losses = (
+                hamming_loss(Y[held_out], log_odds > 0),
+                label_ranking_loss(Y[held_out], log_odds),
+            )
             expected[k] += np.mean(losses) / n_folds
     np.testing.assert_allclose(costs[0](strings), expected, rtol=1e-12)
 
 
 def test_mlnb_finds_the_informative_component():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 12)) * np.linspace(2, 1, 12)  # well separated variances: component c is feature c
+    X = rng.normal(size=(200, 12)) * np.linspace(
+        2, 1, 12
+    )  # well separated variances: component c is feature c
     Y = np.column_stack([X[:, 4] > 0, X[:, 4] > 1, X[:, 4] < -1]).astype(int)
     model = MLNBClassifier(component_fraction=1.0, random_state=0).fit(X, Y)
     loadings = np.abs(model.pca_.components_[:, 4])
@@ -125,7 +139,9 @@ def test_mlnb_label_never_or_always_on_has_its_prior(problem):
     Y = Y.copy()
     Y[:, 0], Y[:, 1] = 0, 1
     model = MLNBClassifier(n_generations=2, random_state=0).fit(X, Y)
-    np.testing.assert_allclose(model.predict_proba(10 * X)[:, :2], [[1 / 92, 91 / 92]] * 90, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_proba(10 * X)[:, :2], [[1 / 92, 91 / 92]] * 90, rtol=1e-9
+    )
 
 
 def test_mlnb_label_with_one_example_takes_the_variance_of_all():
@@ -139,7 +155,9 @@ def test_mlnb_label_with_one_example_takes_the_variance_of_all():
 
 def test_mlnb_equal_examples_of_a_label_do_not_divide_by_zero():
     components = np.array([[0.0, 1.0], [3.0, -1.0], [5.0, 0.5], [5.0, 0.5]])
-    log_odds = fit_log_odds(components, np.array([[0], [0], [1], [1]]), 1.0).of(np.array([[5.0, 0.5], [0.0, 0.0]]))
+    log_odds = fit_log_odds(components, np.array([[0], [0], [1], [1]]), 1.0).of(
+        np.array([[5.0, 0.5], [0.0, 0.0]])
+    )
     assert np.all(np.isfinite(log_odds))
     assert log_odds[0] > 5
     assert log_odds[1] < -5
@@ -149,7 +167,10 @@ def test_mlnb_equal_examples_of_a_label_do_not_divide_by_zero():
     ("settings", "message"),
     [
         ({"component_fraction": 0}, "component_fraction must be a finite number above 0, got 0"),
-        ({"component_fraction": 3}, "component_fraction must be at most 1, got 3. It is a fraction"),
+        (
+            {"component_fraction": 3},
+            "component_fraction must be at most 1, got 3. It is a fraction",
+        ),
         ({"population_size": 3}, "population_size must be a whole number of at least 4, got 3"),
         ({"n_generations": -1}, "n_generations must be a whole number of at least 0, got -1"),
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2, got 1"),
@@ -175,7 +196,9 @@ def search_and_record(cost, n_bits, *, population_size=20, n_generations=60, see
 
 def test_genetic_search_finds_a_hidden_string():
     target = np.random.default_rng(0).random(24) < 0.5
-    best, generations = search_and_record(lambda strings: np.sum(strings != target, axis=1), 24, n_generations=150)
+    best, generations = search_and_record(
+        lambda strings: np.sum(strings != target, axis=1), 24, n_generations=150
+    )
     assert len(generations) == 151
     assert np.sum(best != target) <= 1
 
@@ -197,7 +220,9 @@ def test_genetic_search_keeps_its_two_best_and_returns_the_best_seen(seed):
 @pytest.mark.parametrize("n_bits", [1, 2, 5])
 @pytest.mark.parametrize("population_size", [4, 5, 20])
 def test_genetic_search_never_tries_an_empty_string(n_bits, population_size):
-    _, generations = search_and_record(lambda strings: strings.sum(axis=1), n_bits, population_size=population_size)
+    _, generations = search_and_record(
+        lambda strings: strings.sum(axis=1), n_bits, population_size=population_size
+    )
     for strings in generations:
         assert strings.shape == (population_size, n_bits)
         assert strings.any(axis=1).all()
@@ -210,5 +235,7 @@ def test_genetic_search_draws_parents_in_proportion_to_the_root_of_their_rank():
     shares = 1 / np.sqrt(np.arange(1, 21))
     counts = np.array([np.bincount(_draw_parents(20, 32, rng), minlength=20) for _ in range(400)])
     expected = 32 * shares / shares.sum()
-    assert np.all((counts >= np.floor(expected)) & (counts <= np.ceil(expected)))  # what makes the sampling universal
+    assert np.all(
+        (counts >= np.floor(expected)) & (counts <= np.ceil(expected))
+    )  # what makes the sampling universal
     np.testing.assert_allclose(counts.mean(axis=0), expected, atol=0.1)

@@ -28,11 +28,15 @@ def clusters():
         ("yeast", 69, [0.1995, 0.1750, 0.3842, 0.6363], [0.0017, 0.0073, 0.0063, 0.0035]),
     ],
 )
-def test_mlrbf_mean_over_seeds_is_within_the_reference_bands(name, n_centres, means, deviations, load_mulan):
+def test_mlrbf_mean_over_seeds_is_within_the_reference_bands(
+    name, n_centres, means, deviations, load_mulan
+):
     data = load_mulan(name)
     figures = []
     for seed in range(10):
-        model = make_pipeline(MinMaxScaler(), MLRBFClassifier(random_state=seed)).fit(data.X_train, data.Y_train)
+        model = make_pipeline(MinMaxScaler(), MLRBFClassifier(random_state=seed)).fit(
+            data.X_train, data.Y_train
+        )
         predicted = model.predict(data.X_test)
         assert model[-1].centres_.shape == (n_centres, data.X_train.shape[1])
         figures.append(
@@ -43,7 +47,9 @@ def test_mlrbf_mean_over_seeds_is_within_the_reference_bands(name, n_centres, me
                 f1_score(data.Y_test, predicted, average="micro"),
             ]
         )
-    assert np.all(np.abs(np.mean(figures, axis=0) - means) < 3 * np.array(deviations)), np.mean(figures, axis=0)
+    assert np.all(np.abs(np.mean(figures, axis=0) - means) < 3 * np.array(deviations)), np.mean(
+        figures, axis=0
+    )
 
 
 def test_mlrbf_equals_its_definition_given_its_centres(clusters):
@@ -65,7 +71,9 @@ def test_mlrbf_centres_come_from_the_positives_of_each_label(clusters):
     model = MLRBFClassifier(random_state=0).fit(X, Y)
     assert len(model.centres_) == counts.sum()
     by_label = np.split(model.centres_, np.cumsum(counts)[:-1])
-    for j, centres in enumerate(by_label):  # at a k-means optimum each centre is the mean of the points nearest to it
+    for j, centres in enumerate(
+        by_label
+    ):  # at a k-means optimum each centre is the mean of the points nearest to it
         positives = X[Y[:, j] == 1]
         nearest = cdist(positives, centres).argmin(axis=1)
         for c, centre in enumerate(centres):
@@ -73,11 +81,16 @@ def test_mlrbf_centres_come_from_the_positives_of_each_label(clusters):
 
 
 @pytest.mark.parametrize(
-    ("fraction", "n_positives", "expected"), [(0.07, 100, 7), (0.01, 101, 2), (1.0, 5, 5), (0.01, 1, 1)]
+    ("fraction", "n_positives", "expected"),
+    [(0.07, 100, 7), (0.01, 101, 2), (1.0, 5, 5), (0.01, 1, 1)],
 )
-def test_mlrbf_rounds_the_number_of_centres_up_but_not_by_rounding_error(fraction, n_positives, expected):
+def test_mlrbf_rounds_the_number_of_centres_up_but_not_by_rounding_error(
+    fraction, n_positives, expected
+):
     X = np.random.default_rng(0).normal(size=(n_positives, 2))
-    model = MLRBFClassifier(centre_fraction=fraction, random_state=0).fit(X, np.ones((n_positives, 1), dtype=int))
+    model = MLRBFClassifier(centre_fraction=fraction, random_state=0).fit(
+        X, np.ones((n_positives, 1), dtype=int)
+    )
     assert len(model.centres_) == expected
 
 
@@ -93,9 +106,13 @@ def test_mlrbf_label_never_on_adds_no_centre(clusters):
     X, Y = clusters
     with_empty = np.column_stack([Y, np.zeros(len(X), dtype=int)])
     np.testing.assert_array_equal(
-        MLRBFClassifier(random_state=0).fit(X, with_empty[:, [3]]).centres_, np.empty((0, X.shape[1]))
+        MLRBFClassifier(random_state=0).fit(X, with_empty[:, [3]]).centres_,
+        np.empty((0, X.shape[1])),
     )
-    assert len(MLRBFClassifier(random_state=0).fit(X, with_empty).centres_) == np.ceil(Y.sum(axis=0) / 100).sum()
+    assert (
+        len(MLRBFClassifier(random_state=0).fit(X, with_empty).centres_)
+        == np.ceil(Y.sum(axis=0) / 100).sum()
+    )
 
 
 def test_mlrbf_without_any_positive_answers_minus_one():
@@ -135,7 +152,10 @@ def test_mlrbf_ignores_constant_features(clusters):
     ("parameters", "message"),
     [
         ({"centre_fraction": 0}, "centre_fraction must be a finite number above 0, got 0"),
-        ({"centre_fraction": 1.5}, "centre_fraction must be at most 1, got 1.5. It is the number of k-means"),
+        (
+            {"centre_fraction": 1.5},
+            "centre_fraction must be at most 1, got 1.5. It is the number of k-means",
+        ),
         ({"centre_fraction": "auto"}, "centre_fraction must be a finite number"),
         ({"scaling": -1.0}, "scaling must be a finite number above 0, got -1.0"),
         ({"scaling": np.nan}, "scaling must be a finite number"),

@@ -51,7 +51,9 @@ def test_train_epoch_equals_reference(training):
     X, Y, order, network, rate, decay = training
     expected = reference.train_epoch(X, Y, order, *network, rate, decay)
     trained = [array.copy() for array in network]
-    _kernels.train_epoch(_kernels.Rows(*as_csr(X)), Y, order, _kernels.Network(*trained), rate, decay)
+    _kernels.train_epoch(
+        _kernels.Rows(*as_csr(X)), Y, order, _kernels.Network(*trained), rate, decay
+    )
     for got, wanted in zip(trained, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-11)
 
@@ -60,7 +62,9 @@ def test_train_epoch_equals_reference(training):
 def test_network_outputs_equal_reference(training):
     X, _, _, network, _, _ = training
     outputs = _kernels.network_outputs(_kernels.Rows(*as_csr(X)), _kernels.Network(*network))
-    np.testing.assert_allclose(outputs, reference.network_outputs(X, *network), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        outputs, reference.network_outputs(X, *network), rtol=1e-12, atol=1e-13
+    )
 
 
 @given(st.data())
@@ -70,7 +74,9 @@ def test_ranking_errors_equal_reference(data):
     labels = data.draw(label_rows(1, q, rankable=True))[0]
     errors = np.empty(q)
     _kernels.ranking_errors(outputs, labels, errors)
-    np.testing.assert_allclose(errors, reference.ranking_errors(outputs, labels), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        errors, reference.ranking_errors(outputs, labels), rtol=1e-12, atol=1e-14
+    )
 
 
 @given(st.data())
@@ -88,14 +94,19 @@ def test_population_losses_equal_reference(data):
     log_odds = data.draw(hnp.arrays(np.float64, (n, k, q), elements=VALUES | extreme))
     Y = data.draw(label_rows(n, q))
     losses = _kernels.population_losses(log_odds, Y)
-    np.testing.assert_allclose(losses, reference.population_losses(log_odds, Y), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        losses, reference.population_losses(log_odds, Y), rtol=1e-12, atol=1e-15
+    )
 
 
 def test_best_cuts_take_the_lowest_of_equals_and_put_ties_on():
-    outputs = np.array([[0.2, 0.6, 0.4], [0.5, 0.5, 0.5], [0.1, 0.3, 0.2], [0.1, 0.3, 0.2], [0.3, 0.1, 0.2]])
+    outputs = np.array(
+        [[0.2, 0.6, 0.4], [0.5, 0.5, 0.5], [0.1, 0.3, 0.2], [0.1, 0.3, 0.2], [0.3, 0.1, 0.2]]
+    )
     Y = np.array([[0, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 1, 0]], dtype=np.int8)
-    # second row: none on is one error, all on (also by the midpoints, which equal the outputs) are two
-    # last row: the only wanted label is lowest; cutting above all is one error, every other cut two or more
+    # second row: none on is one error, all on (also by the midpoints, which equal the outputs) are
+    # two last row: the only wanted label is lowest; cutting above all is one error, every other cut
+    # two or more
     np.testing.assert_allclose(reference.best_cuts(outputs, Y, 0.1), [0.5, 0.6, 0.0, 0.4, 0.4])
 
 

@@ -4,7 +4,14 @@ import math
 
 import pytest
 
-from labelsure.paper._tables import DATASETS, PENALTIES, SIGNIFICANCES, means, paper_tables, standard_deviations
+from labelsure.paper._tables import (
+    DATASETS,
+    PENALTIES,
+    SIGNIFICANCES,
+    means,
+    paper_tables,
+    standard_deviations,
+)
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -21,11 +28,19 @@ def test_paper_tables_hold_all_rows_and_sizes_add_up(name):
 
 
 def test_figures_that_only_some_runs_have_are_left_out():
-    assert means([{"a": 1.0, "b": {"x": 2.0}}, {"a": 3.0}]) == means([{"a": 3.0}, {"a": 1.0, "b": 5.0}]) == {"a": 2.0}
+    assert (
+        means([{"a": 1.0, "b": {"x": 2.0}}, {"a": 3.0}])
+        == means([{"a": 3.0}, {"a": 1.0, "b": 5.0}])
+        == {"a": 2.0}
+    )
 
 
 def test_means_and_standard_deviations_keep_the_layout():
-    runs = [{"a": {"x": [1.0, 5.0]}, "b": 2.0}, {"a": {"x": [2.0, 5.0]}, "b": 4.0}, {"a": {"x": [6.0, 5.0]}, "b": 3.0}]
+    runs = [
+        {"a": {"x": [1.0, 5.0]}, "b": 2.0},
+        {"a": {"x": [2.0, 5.0]}, "b": 4.0},
+        {"a": {"x": [6.0, 5.0]}, "b": 3.0},
+    ]
     assert means(runs) == {"a": {"x": [3.0, 5.0]}, "b": 3.0}
     assert standard_deviations(runs) == {"a": {"x": [math.sqrt(7), 0.0]}, "b": 1.0}
 

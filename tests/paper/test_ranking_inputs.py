@@ -19,11 +19,20 @@ SCORES = np.array([[0.9, 0.1, 0.4], [0.3, 0.2, 0.7]])
 @pytest.mark.parametrize(
     ("truth", "scores", "message"),
     [
-        (Y, SCORES[:, :2], r"scores must have shape \(n_objects, 3\), one column per label of Y_true, got \(2, 2\)"),
+        (
+            Y,
+            SCORES[:, :2],
+            r"scores must have shape \(n_objects, 3\), one column per label of Y_true, got \(2,"
+            r" 2\)",
+        ),
         (Y, np.stack([SCORES] * 2), r"got \(2, 2, 3\).*predict_proba returns a list"),
         (Y, SCORES[0], r"got \(3,\)"),
         (Y, SCORES[:1], "Y_true and scores must have the same number of rows, got 2 and 1"),
-        (Y, [[0.9, 0.1, 0.4], [0.3, np.nan, 0.7]], "scores must be numbers, got nan in row 1, column 1"),
+        (
+            Y,
+            [[0.9, 0.1, 0.4], [0.3, np.nan, 0.7]],
+            "scores must be numbers, got nan in row 1, column 1",
+        ),
         (Y, [[0.9, 0.1, None], [0.3, 0.2, 0.7]], "got a list with None in row 0, column 2"),
         (
             Y,
@@ -33,14 +42,35 @@ SCORES = np.array([[0.9, 0.1, 0.4], [0.3, 0.2, 0.7]])
         (Y, SCORES.astype(str), "got a ndarray with '0.9' in row 0, column 0"),
         (Y, SCORES.astype(str).astype(object), "got a ndarray with '0.9' in row 0, column 0"),
         (Y, SCORES + 0j, r"got a ndarray with \(0.9\+0j\) in row 0, column 0"),
-        (Y, (10 * SCORES).astype("timedelta64[ns]"), r"got a ndarray with np.timedelta64\(9,'ns'\) in row 0, column 0"),
-        (Y, np.ma.array(SCORES, mask=Y), "got a MaskedArray with a masked entry in row 0, column 0"),
-        (np.ma.array(Y, mask=Y), SCORES, "Y_true must hold only 0 and 1, got a masked entry in row 0, column 0"),
+        (
+            Y,
+            (10 * SCORES).astype("timedelta64[ns]"),
+            r"got a ndarray with np.timedelta64\(9,'ns'\) in row 0, column 0",
+        ),
+        (
+            Y,
+            np.ma.array(SCORES, mask=Y),
+            "got a MaskedArray with a masked entry in row 0, column 0",
+        ),
+        (
+            np.ma.array(Y, mask=Y),
+            SCORES,
+            "Y_true must hold only 0 and 1, got a masked entry in row 0, column 0",
+        ),
         (Y, [[0.9, 0.1], [0.3, 0.2, 0.7]], "scores must be a dense array of numbers"),
         (Y, sparse.csr_array(SCORES), "scores must be a dense array of numbers .* got a csr_array"),
         (Y, None, "scores must be a dense array of numbers|scores must have shape"),
-        ([[1, 0, np.nan], [0, 1, 0]], SCORES, "got nan: how the labels of an object should rank is not known"),
-        ([1, 0], SCORES, r"Y_true must be a label matrix of shape \(n_objects, n_labels\), got an array of shape"),
+        (
+            [[1, 0, np.nan], [0, 1, 0]],
+            SCORES,
+            "got nan: how the labels of an object should rank is not known",
+        ),
+        (
+            [1, 0],
+            SCORES,
+            r"Y_true must be a label matrix of shape \(n_objects, n_labels\), got an array of"
+            r" shape",
+        ),
         (np.empty((2, 0)), np.empty((2, 0)), "Y_true must have at least one label"),
         ([[1, 0, 3], [0, 1, 0]], SCORES, "Y_true must hold only 0 and 1, got 3 in row 0, column 2"),
         (np.empty((0, 3)), np.empty((0, 3)), "Y_true must have at least one row"),
@@ -56,10 +86,14 @@ def test_measures_match_columns_by_name(measure):
     truth = pd.DataFrame(Y, columns=["a", "b", "c"])
     other = pd.DataFrame([[1, 1, 0], [0, 1, 0]], columns=["a", "b", "c"])
     expected = measure(Y, other.to_numpy())
-    assert measure(truth, other[["c", "a", "b"]]) == measure(truth[["b", "a", "c"]], other) == expected
+    assert (
+        measure(truth, other[["c", "a", "b"]]) == measure(truth[["b", "a", "c"]], other) == expected
+    )
     assert measure(truth, other.to_numpy()) == measure(Y, other) == expected
     assert measure(truth, pd.DataFrame(other.to_numpy())) == expected
-    with pytest.raises(ValueError, match=r"scores must have the 3 labels as columns, .*without 'c'"):
+    with pytest.raises(
+        ValueError, match=r"scores must have the 3 labels as columns, .*without 'c'"
+    ):
         measure(truth, other.rename(columns={"c": "d"}))
 
 

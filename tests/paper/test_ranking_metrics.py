@@ -82,8 +82,12 @@ def test_ranking_measures_equal_their_definitions(measure, data):
 def test_ranking_measures_equal_those_of_sklearn_on_ordinary_rows(data):
     truth, scores = data
     truth[:, 0], truth[:, -1] = 1, 0
-    assert ranking_loss(truth, scores) == pytest.approx(sklearn.metrics.label_ranking_loss(truth, scores), abs=1e-12)
-    assert coverage_error(truth, scores) == pytest.approx(sklearn.metrics.coverage_error(truth, scores) - 1, abs=1e-12)
+    assert ranking_loss(truth, scores) == pytest.approx(
+        sklearn.metrics.label_ranking_loss(truth, scores), abs=1e-12
+    )
+    assert coverage_error(truth, scores) == pytest.approx(
+        sklearn.metrics.coverage_error(truth, scores) - 1, abs=1e-12
+    )
     theirs = sklearn.metrics.label_ranking_average_precision_score(truth, scores)
     assert average_precision(truth, scores) == pytest.approx(theirs, abs=1e-12)
 
@@ -101,13 +105,19 @@ def test_ranking_measures_leave_out_rows_without_labels():
     longer = np.vstack([truth, [[0, 0, 0]]]), np.vstack([scores, [[0.1, 0.2, 0.3]]])
     for measure in MEASURES:
         assert measure(*longer) == measure(truth, scores)
-        with pytest.raises(ValueError, match=f"{measure.__name__} needs an object .* got none in the 1 rows"):
+        with pytest.raises(
+            ValueError, match=f"{measure.__name__} needs an object .* got none in the 1 rows"
+        ):
             measure([[0, 0, 0]], [[0.1, 0.2, 0.3]])
 
 
 def test_ranking_measures_take_rows_with_all_labels_where_they_mean_something():
     truth, scores = [[1, 1, 1]], [[0.1, -np.inf, 0.3]]
-    assert (one_error(truth, scores), coverage_error(truth, scores), average_precision(truth, scores)) == (
+    assert (
+        one_error(truth, scores),
+        coverage_error(truth, scores),
+        average_precision(truth, scores),
+    ) == (
         0.0,
         2.0,
         1.0,

@@ -9,7 +9,13 @@ import pytest
 from labelsure import CrossConformalClassifier, MLkNNClassifier, calibrate_labels, calibrate_outputs
 from labelsure.measures import PowerMeasure
 from labelsure.metrics import calibration_curve
-from labelsure.plots import CalibrationDisplay, ConfidenceDisplay, LabelDisplay, LabelsetDisplay, RegionSizeDisplay
+from labelsure.plots import (
+    CalibrationDisplay,
+    ConfidenceDisplay,
+    LabelDisplay,
+    LabelsetDisplay,
+    RegionSizeDisplay,
+)
 from labelsure.plots._base import write_labelset
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -25,7 +31,9 @@ TRUTH = Y[150:]
 
 @pytest.fixture(scope="module")
 def predictions():
-    return calibrate_outputs(OUTPUTS[:150], Y[:150], label_names=NAMES).predict_labelsets(OUTPUTS[150:])
+    return calibrate_outputs(OUTPUTS[:150], Y[:150], label_names=NAMES).predict_labelsets(
+        OUTPUTS[150:]
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -57,13 +65,21 @@ def test_displays_know_where_they_are_drawn_and_can_be_drawn_again(predictions):
 
 def test_calibration_display_draws_errors_and_bands(predictions):
     levels = [0.05, 0.1, 0.3, 0.6]
-    display = CalibrationDisplay.from_predictions(TRUTH, predictions, levels, coverage_level=0.9, name="ours")
+    display = CalibrationDisplay.from_predictions(
+        TRUTH, predictions, levels, coverage_level=0.9, name="ours"
+    )
     curve = calibration_curve(TRUTH, predictions, levels, coverage_level=0.9)
     assert display.line_.get_xdata().tolist() == levels
     assert display.line_.get_ydata().tolist() == curve.error_rate.tolist()
-    for band, (low, high) in ((display.band_, (curve.low, curve.high)), (display.wide_band_, curve.simultaneous_band)):
+    for band, (low, high) in (
+        (display.band_, (curve.low, curve.high)),
+        (display.wide_band_, curve.simultaneous_band),
+    ):
         corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
-        assert {*zip(levels, low.tolist(), strict=True), *zip(levels, high.tolist(), strict=True)} <= corners
+        assert {
+            *zip(levels, low.tolist(), strict=True),
+            *zip(levels, high.tolist(), strict=True),
+        } <= corners
     assert (curve.simultaneous_band[0] < curve.low).any()
     assert (curve.simultaneous_band[1] > curve.high).all()
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -72,7 +88,9 @@ def test_calibration_display_draws_errors_and_bands(predictions):
 
 
 def test_calibration_display_draws_what_is_proven():
-    model = CrossConformalClassifier(MLkNNClassifier(), measure=PowerMeasure(), cv=3, random_state=0)
+    model = CrossConformalClassifier(
+        MLkNNClassifier(), measure=PowerMeasure(), cv=3, random_state=0
+    )
     predictions = model.fit(OUTPUTS[:60], Y[:60]).predict_labelsets(OUTPUTS[150:])
     display = CalibrationDisplay.from_predictions(TRUTH, predictions, [0.1, 0.9])
     bound = predictions.guarantee.error_bound
@@ -99,7 +117,9 @@ def _curve(levels, errors, n):
     from labelsure.metrics._coverage_table import clopper_pearson
 
     n_errors = np.round(errors * n).astype(np.int64)
-    return CalibrationCurve(levels, errors, *clopper_pearson(n_errors, np.full_like(n_errors, n), 0.95), 0.95, n)
+    return CalibrationCurve(
+        levels, errors, *clopper_pearson(n_errors, np.full_like(n_errors, n), 0.95), 0.95, n
+    )
 
 
 def test_size_display_draws_shares_of_objects(predictions):
@@ -113,7 +133,10 @@ def test_size_display_draws_shares_of_objects(predictions):
     ticks = [tick.get_text() for tick in display.ax_.get_xticklabels()]
     assert (predictions.region(0.7).sizes == 0).any()
     assert ticks[0] == "empty"
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["95 % confidence", "30 % confidence"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "95 % confidence",
+        "30 % confidence",
+    ]
 
 
 def test_size_display_says_nothing_of_empty_regions_where_there_are_none(predictions):
@@ -123,11 +146,15 @@ def test_size_display_says_nothing_of_empty_regions_where_there_are_none(predict
 
 def test_labelset_display_draws_p_values_and_marks_region_and_truth(predictions):
     i = int(np.flatnonzero((predictions.labelsets == TRUTH).all(axis=1))[0])
-    display = LabelsetDisplay.from_predictions(predictions, i, significance=0.3, top=6, Y_true=TRUTH)
+    display = LabelsetDisplay.from_predictions(
+        predictions, i, significance=0.3, top=6, Y_true=TRUTH
+    )
     top = predictions[[i]].top(6)
     assert [bar.get_width() for bar in display.bars_] == top.p_values[0].tolist()
     ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
-    on = [[name for name, value in zip(NAMES, row, strict=True) if value] for row in top.labelsets[0]]
+    on = [
+        [name for name, value in zip(NAMES, row, strict=True) if value] for row in top.labelsets[0]
+    ]
     assert ticks == [write_labelset(labels) for labels in on]
     inside = top.p_values[0] > 0.3
     assert [bar.get_hatch() == "" for bar in display.bars_] == inside.tolist()
@@ -142,7 +169,9 @@ def test_names_with_dollars_are_no_formulas_and_long_ones_leave_room(recwarn):
     outputs = RNG.random((60, 6))
     some = calibrate_outputs(outputs[:40], (outputs[:40] > 0.4).astype(int), label_names=names)
     display = LabelsetDisplay.from_predictions(some.predict_labelsets(np.full((1, 6), 0.9)))
-    others = [LabelDisplay.from_predictions(some.predict_labelsets(outputs[40:]), i) for i in (None, 0)]
+    others = [
+        LabelDisplay.from_predictions(some.predict_labelsets(outputs[40:]), i) for i in (None, 0)
+    ]
     for one in (display, *others):
         one.figure_.canvas.draw()  # where formulas would be read, and axes without room given up
     assert [str(warning.message) for warning in recwarn] == []
@@ -164,7 +193,11 @@ def test_confidence_display_tells_right_from_wrong(predictions):
 def test_label_display_draws_shares_of_decisions(predictions):
     display = LabelDisplay.from_predictions(predictions, significance=0.7)
     region = predictions.region(0.7)
-    for word, names in (("sure", region.sure), ("possible", region.possible), ("ruled out", region.ruled_out)):
+    for word, names in (
+        ("sure", region.sure),
+        ("possible", region.possible),
+        ("ruled out", region.ruled_out),
+    ):
         drawn = [bar.get_width() for bar in display.bars_[word]]
         assert drawn == pytest.approx([np.mean([name in of for of in names]) for name in NAMES])
     empty = np.mean(region.sizes == 0)
@@ -183,7 +216,9 @@ def test_label_display_draws_p_values_of_one_object(predictions):
 
 
 def test_label_display_takes_label_wise_predictions():
-    predictions = calibrate_labels(OUTPUTS[:150], Y[:150], label_names=NAMES).predict_labels(OUTPUTS[150:])
+    predictions = calibrate_labels(OUTPUTS[:150], Y[:150], label_names=NAMES).predict_labels(
+        OUTPUTS[150:]
+    )
     display = LabelDisplay.from_predictions(predictions, significance=0.2)
     assert [bar.get_width() for bar in display.bars_["sure"]] == pytest.approx(
         predictions.region(0.2).inner.mean(axis=0)
@@ -193,16 +228,31 @@ def test_label_display_takes_label_wise_predictions():
 
 
 def test_displays_pass_on_how_to_draw(predictions):
-    assert CalibrationDisplay.from_predictions(TRUTH, predictions, [0.1, 0.2], color="red").line_.get_color() == "red"
-    assert RegionSizeDisplay.from_predictions(predictions, linewidth=3).lines_[0].get_linewidth() == 3
-    assert ConfidenceDisplay.from_predictions(predictions, alpha=0.1).points_["all"].get_alpha() == 0.1
-    assert LabelDisplay.from_predictions(predictions, height=0.5).bars_["sure"][0].get_height() == 0.5
+    assert (
+        CalibrationDisplay.from_predictions(
+            TRUTH, predictions, [0.1, 0.2], color="red"
+        ).line_.get_color()
+        == "red"
+    )
+    assert (
+        RegionSizeDisplay.from_predictions(predictions, linewidth=3).lines_[0].get_linewidth() == 3
+    )
+    assert (
+        ConfidenceDisplay.from_predictions(predictions, alpha=0.1).points_["all"].get_alpha() == 0.1
+    )
+    assert (
+        LabelDisplay.from_predictions(predictions, height=0.5).bars_["sure"][0].get_height() == 0.5
+    )
     assert LabelsetDisplay.from_predictions(predictions, height=0.5).bars_[0].get_height() == 0.5
 
 
-@pytest.mark.parametrize("display", [RegionSizeDisplay, LabelsetDisplay, ConfidenceDisplay, LabelDisplay])
+@pytest.mark.parametrize(
+    "display", [RegionSizeDisplay, LabelsetDisplay, ConfidenceDisplay, LabelDisplay]
+)
 def test_displays_refuse_what_are_no_predictions(display, predictions):
-    with pytest.raises(ValueError, match=r"predictions must be what predict_labelsets.* returns, got a ndarray"):
+    with pytest.raises(
+        ValueError, match=r"predictions must be what predict_labelsets.* returns, got a ndarray"
+    ):
         display.from_predictions(TRUTH)
     with pytest.raises(ValueError, match="at least one object to draw, got none"):
         display.from_predictions(predictions[:0])

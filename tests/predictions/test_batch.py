@@ -48,7 +48,10 @@ def test_tables_with_other_labels_are_refused(ask):
     pandas = pytest.importorskip("pandas")
     pred, Y = predict(5)
     frame = pandas.DataFrame(Y, columns=["sea", "beach", "city", "wood"])
-    with pytest.raises(ValueError, match=r"in any order, got 4 columns without 'field'.*The labels are 'sea', 'beach'"):
+    with pytest.raises(
+        ValueError,
+        match=r"in any order, got 4 columns without 'field'.*The labels are 'sea', 'beach'",
+    ):
         if ask == "in":
             frame.iloc[0] in pred.region(0.1)[0]  # noqa: B015
         else:
@@ -112,7 +115,10 @@ def test_no_names_are_the_empty_labelset():
         ([{"sea"}, {"city"}], "Y must be a label matrix"),
         ([[1, 0], [1]], "got rows of different length"),
         (None, "Y is required"),
-        (sparse.csr_array([[1, 0, 1, 0]]), "the predictions and Y must have the same number of rows, got 2 and 1"),
+        (
+            sparse.csr_array([[1, 0, 1, 0]]),
+            "the predictions and Y must have the same number of rows, got 2 and 1",
+        ),
     ],
     ids=repr,
 )

@@ -33,7 +33,10 @@ def test_rows_of_polars_are_numbered_and_those_of_pandas_keep_their_names():
 
 def test_frames_keep_an_index_and_polars_makes_it_columns():
     index = pandas.Index(["x", "y"], name="photo")
-    columns = {"sea": np.array([1, 0], dtype=np.int8), "words": np.array(["sure", None], dtype=object)}
+    columns = {
+        "sea": np.array([1, 0], dtype=np.int8),
+        "words": np.array(["sure", None], dtype=object),
+    }
     assert make_frame(columns, index=index).index.equals(index)
     other = make_frame(columns, index=index, library="polars")
     assert other.columns == ["photo", "sea", "words"]
@@ -41,22 +44,35 @@ def test_frames_keep_an_index_and_polars_makes_it_columns():
     assert other["words"].to_list() == ["sure", None]
     assert other.schema["sea"] == polars.Int8
     assert make_frame(columns, index=polars.Series([4, 7])).columns == ["sea", "words"]
-    assert make_frame(columns, index=polars.Series([4, 7]), library="pandas").index.tolist() == [0, 1]
+    assert make_frame(columns, index=polars.Series([4, 7]), library="pandas").index.tolist() == [
+        0,
+        1,
+    ]
 
 
 def test_names_of_an_index_that_are_taken_become_object():
     index = pandas.Index(["x"], name="sea")
     assert make_frame({"sea": [1]}, index=index, library="polars").columns == ["object", "sea"]
     levels = pandas.MultiIndex.from_tuples([("x", 1)], names=["day", None])
-    assert make_frame({"sea": [1]}, index=levels, library="polars").columns == ["day", "object_1", "sea"]
+    assert make_frame({"sea": [1]}, index=levels, library="polars").columns == [
+        "day",
+        "object_1",
+        "sea",
+    ]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_long_frames_have_a_row_per_object_and_label(library):
     table = np.arange(6).reshape(3, 2)
     levels = pandas.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)], names=["day", "n"])
-    frame = make_long_frame({"value": table}, label_names=["sea", "city"], index=levels, library=library)
-    rows = frame.reset_index().to_numpy().tolist() if library == "pandas" else [list(row) for row in frame.rows()]
+    frame = make_long_frame(
+        {"value": table}, label_names=["sea", "city"], index=levels, library=library
+    )
+    rows = (
+        frame.reset_index().to_numpy().tolist()
+        if library == "pandas"
+        else [list(row) for row in frame.rows()]
+    )
     assert rows == [
         ["x", 1, "sea", 0],
         ["x", 1, "city", 1],
@@ -65,11 +81,16 @@ def test_long_frames_have_a_row_per_object_and_label(library):
         ["y", 1, "sea", 4],
         ["y", 1, "city", 5],
     ]
-    assert len(make_long_frame({"value": table[:0]}, label_names=["sea", "city"], library=library)) == 0
+    assert (
+        len(make_long_frame({"value": table[:0]}, label_names=["sea", "city"], library=library))
+        == 0
+    )
 
 
 def test_columns_that_clash_are_refused():
-    with pytest.raises(ValueError, match="to_frame has a column 'size' of its own beside that of the label"):
+    with pytest.raises(
+        ValueError, match="to_frame has a column 'size' of its own beside that of the label"
+    ):
         name_columns(["size"], {"size": 1}, "")
     assert name_columns(["size"], {"size": 1}, "is_") == ["is_size"]
 

@@ -33,11 +33,13 @@ def test_one_held_out_part_keeps_the_significance(smoothed):
     for h, words in ((1, "More than one label is wrong"), (2, "More than 2 labels are wrong")):
         assert pred.region(0.1, at_most_wrong=h).statement == (
             f"{words} with probability at most 0.1, {INDUCTIVE}"
-            " It says nothing of each label by itself: for that, ask for region(0.1, per_label=True)."
+            " It says nothing of each label by itself: for that, ask for region(0.1,"
+            " per_label=True)."
         )
     assert pred.region(0.1, per_label=True).statement == (
         f"Each label by itself is wrong with probability at most 0.1, {INDUCTIVE}"
-        " Of all 3 labels together at most 0.3 are wrong on average, and some label with probability at most 0.3."
+        " Of all 3 labels together at most 0.3 are wrong on average, and some label with"
+        " probability at most 0.3."
     )
     assert pred.region(0.4, per_label=True).statement.endswith(
         " Of all 3 labels together at most 1.2 are wrong on average."
@@ -48,12 +50,18 @@ def test_one_held_out_part_keeps_the_significance(smoothed):
 def test_label_conditional_regions_say_what_holds_for_both_values(smoothed):
     pred = predict(conditional=True, smoothed=smoothed)
     assert pred.region(0.3).statement == (
-        "Some label is wrong with probability at most 0.3, for exchangeable examples (Lambrou, Papadopoulos 2016, from"
-        " what holds for each label: Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005)."
-        " Each label by itself is wrong with probability at most 0.1, both among the objects that have it and among"
+        "Some label is wrong with probability at most 0.3, for exchangeable examples (Lambrou,"
+        " Papadopoulos 2016, from"
+        " what holds for each label: Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk,"
+        " Gammerman, Shafer 2005)."
+        " Each label by itself is wrong with probability at most 0.1, both among the objects that"
+        " have it and among"
         " those that do not."
     )
-    assert "More than one label is wrong with probability at most 0.3," in pred.region(0.3, at_most_wrong=1).statement
+    assert (
+        "More than one label is wrong with probability at most 0.3,"
+        in pred.region(0.3, at_most_wrong=1).statement
+    )
     assert "probability at most 0.2, both among" in pred.region(0.3, at_most_wrong=1).statement
 
 
@@ -61,9 +69,14 @@ def test_folds_keep_the_bound_of_cross_conformal_p_values():
     pred = predict(n_folds=5)
     bound = min(by_size(0.1, 100, 5), 2 * 0.1 + (1 - 5 / 100) / 6)
     for h in (0, 1):
-        assert f" wrong with probability at most {bound:.3g}, for 100 " in pred.region(0.1, at_most_wrong=h).statement
+        assert (
+            f" wrong with probability at most {bound:.3g}, for 100 "
+            in pred.region(0.1, at_most_wrong=h).statement
+        )
     per_label = pred.region(0.1, per_label=True).statement
-    assert per_label.startswith(f"Each label by itself is wrong with probability at most {bound:.3g}, for 100 ")
+    assert per_label.startswith(
+        f"Each label by itself is wrong with probability at most {bound:.3g}, for 100 "
+    )
     assert f"at most {3 * bound:.3g} are wrong on average" in per_label
     assert per_label.endswith("close to the significance in practice (Papadopoulos 2014).")
 
@@ -71,7 +84,8 @@ def test_folds_keep_the_bound_of_cross_conformal_p_values():
 def test_smoothed_p_values_of_folds_keep_the_bound_by_size():
     statement = predict(n_folds=5, smoothed=True).region(0.1).statement
     expected = (
-        f"Some label is wrong with probability at most {by_size(0.1, 100, 5):.3g}, for 100 exchangeable examples in"
+        f"Some label is wrong with probability at most {by_size(0.1, 100, 5):.3g},"
+        " for 100 exchangeable examples in"
     )
     assert statement.startswith(expected)
 
@@ -80,15 +94,26 @@ def test_smoothed_p_values_of_folds_keep_the_bound_by_size():
 def test_conditional_p_values_of_folds_keep_the_bound_within_the_value(smoothed):
     statement = predict(n_folds=5, conditional=True, smoothed=smoothed).region(0.3).statement
     bound = by_size(0.1, 50, 5)
-    assert statement.startswith(f"Some label is wrong with probability at most {3 * bound:.3g}, for 100 exchangeable")
-    assert f"Each label by itself is wrong with probability at most {bound:.3g}, both among" in statement
+    assert statement.startswith(
+        f"Some label is wrong with probability at most {3 * bound:.3g}, for 100 exchangeable"
+    )
+    assert (
+        f"Each label by itself is wrong with probability at most {bound:.3g}, both among"
+        in statement
+    )
     assert "(at worst: 50 examples in 5 folds have that value)" in statement
 
 
 def test_bounds_count_the_folds_that_have_the_value():
     sizes, folds = np.array([[90, 10], [99, 1], [100, 0]]), np.array([[5, 4], [5, 1], [5, 0]])
-    guarantee = LabelWiseGuarantee(sizes, folds, True, Guarantee("cross", as_promised, "examples", "somebody"))
-    expected = [[by_size(0.1, 90, 5), by_size(0.1, 10, 4)], [by_size(0.1, 99, 5), 0.1], [by_size(0.1, 100, 5), 0]]
+    guarantee = LabelWiseGuarantee(
+        sizes, folds, True, Guarantee("cross", as_promised, "examples", "somebody")
+    )
+    expected = [
+        [by_size(0.1, 90, 5), by_size(0.1, 10, 4)],
+        [by_size(0.1, 99, 5), 0.1],
+        [by_size(0.1, 100, 5), 0],
+    ]
     np.testing.assert_allclose(guarantee.bounds(0.1), expected)
     assert "(at worst: 10 examples in 4 folds have that value)" in guarantee.state_divided(0.1, 0)
     worst_of_labels = by_size(0.1, 10, 4) + by_size(0.1, 99, 5) + by_size(0.1, 100, 5)
@@ -112,6 +137,7 @@ def test_regions_that_can_rule_out_nothing_say_so():
     conditional = calibrate_labels(np.full((30, 1), 0.5), [[1]] * 4 + [[0]] * 26, conditional=True)
     statement = conditional.predict_labels([[0.5]]).region(0.1).statement
     assert statement.endswith(
-        " 1 of the 2 values of labels cannot be ruled out at this level, which takes 9 calibration examples with that"
+        " 1 of the 2 values of labels cannot be ruled out at this level, which takes 9"
+        " calibration examples with that"
         " value: there are at most 4."
     )

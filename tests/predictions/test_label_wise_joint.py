@@ -20,7 +20,9 @@ LEVELS = st.integers(1, 19).map(lambda k: Fraction(k, 20))
 def joint_scores(draw, most_folds=4):
     """Scores from 0 to 4, so that nearly all are tied, in one fold or several, smoothed or not."""
     k, n, q = draw(st.integers(1, most_folds)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    examples = [draw(arrays(np.int64, (draw(st.integers(1, 6)), q), elements=SCORES)) for _ in range(k)]
+    examples = [
+        draw(arrays(np.int64, (draw(st.integers(1, 6)), q), elements=SCORES)) for _ in range(k)
+    ]
     draws = draw(st.none() | arrays(np.int64, n, elements=st.integers(1, DRAW_UNIT)))
     off = draw(arrays(np.int64, (k, n, q), elements=SCORES))
     return JointScores(off, UNIT, [-np.sort(-scores, axis=1) for scores in examples], draws)
@@ -28,7 +30,9 @@ def joint_scores(draw, most_folds=4):
 
 def score(off, labelset, h):
     """The (h + 1)-th largest |c_j - o_j|."""
-    return sorted((UNIT - o if c else o for o, c in zip(off, labelset, strict=True)), reverse=True)[h]
+    return sorted((UNIT - o if c else o for o, c in zip(off, labelset, strict=True)), reverse=True)[
+        h
+    ]
 
 
 def p_value(joint, i, labelset, h):
@@ -38,7 +42,9 @@ def p_value(joint, i, labelset, h):
     for off, examples in zip(joint.off[:, i].tolist(), joint.examples, strict=True):
         own = score(off, labelset, h)
         of_examples = [sorted(row, reverse=True)[h] for row in examples.tolist()]
-        total += sum(other > own for other in of_examples) + u * sum(other == own for other in of_examples)
+        total += sum(other > own for other in of_examples) + u * sum(
+            other == own for other in of_examples
+        )
         n_examples += len(examples)
     return total / (n_examples + 1)
 
@@ -77,7 +83,9 @@ def counts_of_folds(joint, i, h):
         counts[j, c] = []
         for off, examples in zip(joint.off[:, i], joint.examples, strict=True):
             own = UNIT - off[j] if c else off[j]
-            counts[j, c].append(sum(other > own for other in examples[:, h]) + u * sum(examples[:, h] == own))
+            counts[j, c].append(
+                sum(other > own for other in examples[:, h]) + u * sum(examples[:, h] == own)
+            )
     return counts, u
 
 
@@ -91,16 +99,21 @@ def test_values_are_ruled_out_together_with_all_that_count_less(joint):
         numerators = joint.numerators(h)[i]
         for place, value in enumerate(order):
             before = order[: place + 1] if h else [value]
-            expected = u + sum(max(counts[other][k] for other in before) for k in range(len(joint.off)))
-            assert Fraction(int(numerators[value]), 1 if joint.draws is None else DRAW_UNIT) == expected
+            expected = u + sum(
+                max(counts[other][k] for other in before) for k in range(len(joint.off))
+            )
+            assert (
+                Fraction(int(numerators[value]), 1 if joint.draws is None else DRAW_UNIT)
+                == expected
+            )
 
 
 def test_sums_of_single_labels_would_not_do_for_folds():
     """Why values are ruled out together: three folds, each right about another label, all right about the labelset.
 
-    With at most 2 of 3 labels wrong a labelset is as strange as its most ordinary label. In each fold one label fits
-    perfectly, so the labelset is as ordinary as can be; but every label by itself is beyond all calibration scores in
-    two folds of three.
+    With at most 2 of 3 labels wrong a labelset is as strange as its most ordinary label. In each
+    fold one label fits perfectly, so the labelset is as ordinary as can be; but every label by
+    itself is beyond all calibration scores in two folds of three.
     """
     off = np.array([[[0, 3, 3]], [[3, 0, 3]], [[3, 3, 0]]])
     joint = JointScores(off, UNIT, [np.full((9, 3), 2)] * 3, None)

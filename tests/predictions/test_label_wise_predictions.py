@@ -17,12 +17,16 @@ from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredic
 from labelsure.predictions._guarantee import as_promised
 
 PROVEN = Guarantee("inductive", as_promised, "exchangeable examples", "somebody")
-LEVELS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9]) | st.integers(1, 999).map(lambda k: k / 1000)
+LEVELS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 0.75, 0.9]) | st.integers(1, 999).map(
+    lambda k: k / 1000
+)
 
 
 def predictions(numerators, denominators, **parameters):
     """Label-conditional ones: those that are decided label by label."""
-    numerators, denominators = (np.array(part, dtype=np.int64) for part in (numerators, denominators))
+    numerators, denominators = (
+        np.array(part, dtype=np.int64) for part in (numerators, denominators)
+    )
     sizes = denominators - 1
     own = {
         "nearer_on": np.zeros(numerators.shape[:2], dtype=bool),
@@ -40,7 +44,10 @@ def batches(draw):
     numerators = draw(arrays(np.int64, (n, q, 2), elements=st.integers(1, 12)))
     numerators = np.minimum(numerators, denominators)
     exact = [
-        [[Fraction(int(numerators[i, j, c]), int(denominators[j, c])) for c in (0, 1)] for j in range(q)]
+        [
+            [Fraction(int(numerators[i, j, c]), int(denominators[j, c])) for c in (0, 1)]
+            for j in range(q)
+        ]
         for i in range(n)
     ]
     return predictions(numerators, denominators), exact
@@ -66,7 +73,9 @@ def test_region_is_what_the_definition_says(batch, significance, data):
         for labelset in product((0, 1), repeat=q):
             n_wrong = sum(not possible[j][c] for j, c in enumerate(labelset))
             alone = pred[[i]].region(significance, at_most_wrong=h, per_label=per_label)
-            assert alone.wrong([labelset]).tolist() == [[not possible[j][c] for j, c in enumerate(labelset)]]
+            assert alone.wrong([labelset]).tolist() == [
+                [not possible[j][c] for j, c in enumerate(labelset)]
+            ]
             assert alone.n_wrong([labelset]).tolist() == [n_wrong]
             assert alone.contains([labelset]).tolist() == [n_wrong <= h]
             size += n_wrong <= h
@@ -88,9 +97,15 @@ def test_labelset_p_value_is_bonferronis_or_markovs(batch):
 def test_labelset_p_value_says_what_regions_hold(seed, h, n_folds, significance):
     rng = np.random.default_rng(seed)
     outputs, Y = rng.integers(0, 5, (30, 3)) / 4, rng.integers(0, 2, (30, 3))
-    predictor = calibrate_labels(outputs[:20], Y[:20], folds=None if n_folds is None else np.arange(20) % n_folds)
-    pred = predictor.predict_labels(outputs[20:] if n_folds is None else [outputs[20:], outputs[19:29], outputs[18:28]])
-    p_values = [Fraction(round(p * 21), 21) for p in pred.labelset_p_value(Y[20:], at_most_wrong=h).tolist()]
+    predictor = calibrate_labels(
+        outputs[:20], Y[:20], folds=None if n_folds is None else np.arange(20) % n_folds
+    )
+    pred = predictor.predict_labels(
+        outputs[20:] if n_folds is None else [outputs[20:], outputs[19:29], outputs[18:28]]
+    )
+    p_values = [
+        Fraction(round(p * 21), 21) for p in pred.labelset_p_value(Y[20:], at_most_wrong=h).tolist()
+    ]
     contained = pred.region(significance, at_most_wrong=h).contains(Y[20:]).tolist()
     assert contained == [p > Fraction(str(significance)) for p in p_values]
 
@@ -101,7 +116,9 @@ def test_region_is_decided_by_whole_numbers():
     pred = predictions([[[k, k + 1]] * 3 for k in range(1, 10)], [[10, 10]] * 3)
     assert pred.region(0.3).possible_values[0].tolist() == [[False, True]] * 3
     assert pred.region(0.1, at_most_wrong=2).possible_values[0].tolist() == [[False, True]] * 3
-    assert pred.region(1 - 0.7).possible_values.tolist() == pred.region(0.3).possible_values.tolist()
+    assert (
+        pred.region(1 - 0.7).possible_values.tolist() == pred.region(0.3).possible_values.tolist()
+    )
 
 
 def test_region_with_huge_denominators_does_not_overflow():
@@ -127,14 +144,18 @@ def test_sizes_of_many_labels_are_exact():
 
 def test_sizes_beyond_floats_are_infinite_and_have_logarithms():
     q = 1100
-    region = predictions([[[5, 5]] * q, [[5, 5]] * 1023 + [[5, 0]] * 77], [[10, 10]] * q).region(0.1)
+    region = predictions([[[5, 5]] * q, [[5, 5]] * 1023 + [[5, 0]] * 77], [[10, 10]] * q).region(
+        0.1
+    )
     assert region.sizes.tolist() == [np.inf, 2.0**1023]
     assert region.log2_sizes.tolist() == [q, 1023]
 
 
 def test_labels_are_the_more_plausible_values():
     pred = predictions(
-        [[[1, 2], [2, 1], [2, 2], [2, 2]]], [[4, 4]] * 4, nearer_on=np.array([[False, True, True, False]])
+        [[[1, 2], [2, 1], [2, 2], [2, 2]]],
+        [[4, 4]] * 4,
+        nearer_on=np.array([[False, True, True, False]]),
     )
     assert pred.labels.tolist() == [[1, 0, 1, 0]]
     other = predictions([[[2, 2]]], [[3, 4]], nearer_on=np.array([[True]]))
@@ -142,10 +163,14 @@ def test_labels_are_the_more_plausible_values():
 
 
 def test_ranking_is_the_difference_of_marginal_p_values():
-    pred = calibrate_labels([[0.25, 0.5], [0.5, 0.75]], [[0, 1], [1, 1]]).predict_labels([[0.75, 0.375]])
+    pred = calibrate_labels([[0.25, 0.5], [0.5, 0.75]], [[0, 1], [1, 1]]).predict_labels(
+        [[0.75, 0.375]]
+    )
     assert pred.p_values.tolist() == [[[1 / 3, 1], [2 / 3, 1 / 3]]]
     assert pred.rank_labels().tolist() == [[1 - 1 / 3, 1 / 3 - 2 / 3]]
-    with pytest.raises(ValueError, match=r"cannot be ranked by label-conditional p-values.*conditional=False"):
+    with pytest.raises(
+        ValueError, match=r"cannot be ranked by label-conditional p-values.*conditional=False"
+    ):
         predictions([[[1, 3], [4, 1]]], [[4, 4], [4, 4]]).rank_labels()
 
 
@@ -167,12 +192,20 @@ def test_predictions_and_regions_are_chosen_like_an_array():
 
 
 def test_predictions_and_regions_say_what_they_are():
-    pred = calibrate_labels([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]]).predict_labels([[0.8, 0.15]])
+    pred = calibrate_labels([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]]).predict_labels(
+        [[0.8, 0.15]]
+    )
     assert repr(pred) == "LabelWisePredictions(1 objects, 2 labels)"
     assert pred.label_names == ("label_0", "label_1")
     assert repr(pred.region(0.1)) == "LabelWiseRegion(significance=0.1, 1 objects)"
-    assert repr(pred.region(0.1, at_most_wrong=1)) == "LabelWiseRegion(significance=0.1, at_most_wrong=1, 1 objects)"
-    assert repr(pred.region(0.1, per_label=True)) == "LabelWiseRegion(significance=0.1, per_label=True, 1 objects)"
+    assert (
+        repr(pred.region(0.1, at_most_wrong=1))
+        == "LabelWiseRegion(significance=0.1, at_most_wrong=1, 1 objects)"
+    )
+    assert (
+        repr(pred.region(0.1, per_label=True))
+        == "LabelWiseRegion(significance=0.1, per_label=True, 1 objects)"
+    )
     conditional = predictions([[[1, 2]]], [[4, 4]])
     assert repr(conditional) == "LabelWisePredictions(1 objects, 1 labels, label-conditional)"
 
@@ -180,7 +213,9 @@ def test_predictions_and_regions_say_what_they_are():
 def test_frames_have_a_row_per_object_and_label_and_keep_the_index():
     Y = pd.DataFrame([[1, 0], [1, 0], [0, 1]], columns=["sea", "city"])
     predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], Y)
-    outputs = pd.DataFrame({"city": [0.15, 0.5], "sea": [0.8, 0.5]}, index=pd.Index(["x", "y"], name="photo"))
+    outputs = pd.DataFrame(
+        {"city": [0.15, 0.5], "sea": [0.8, 0.5]}, index=pd.Index(["x", "y"], name="photo")
+    )
     pred = predictor.predict_labels(outputs)
     frame = pred.region(0.25).to_frame()
     assert frame.index.names == ["photo", "label"]
@@ -207,12 +242,16 @@ def test_labels_are_taken_by_name(conditional):
     rng = np.random.default_rng(0)
     outputs = rng.random((60, 3))
     Y = pd.DataFrame((rng.random((60, 3)) < outputs).astype(int), columns=["sea", "city", "wood"])
-    pred = calibrate_labels(outputs[:40], Y[:40], conditional=conditional).predict_labels(outputs[40:])
+    pred = calibrate_labels(outputs[:40], Y[:40], conditional=conditional).predict_labels(
+        outputs[40:]
+    )
     region = pred.region(0.3)
     other_order = Y[40:][["wood", "sea", "city"]]
     for ask in (pred.labelset_p_value, region.contains, region.n_wrong):
         assert ask(other_order).tolist() == ask(Y[40:]).tolist() == ask(Y[40:].to_numpy()).tolist()
-        with pytest.raises(ValueError, match=r"without 'wood'.*The labels are 'sea', 'city', 'wood'"):
+        with pytest.raises(
+            ValueError, match=r"without 'wood'.*The labels are 'sea', 'city', 'wood'"
+        ):
             ask(other_order.rename(columns={"wood": "food"}))
         with pytest.raises(ValueError, match=r"3 labels.*got 4 columns"):
             ask(other_order.assign(food=0))
@@ -225,13 +264,19 @@ def test_labels_are_taken_by_name(conditional):
     [
         ({"significance": 0}, "significance must be a number strictly between 0 and 1, got 0"),
         ({"significance": 1}, "significance must be a number strictly between 0 and 1, got 1"),
-        ({"significance": "5 %"}, "significance must be a number strictly between 0 and 1, got '5 %'"),
+        (
+            {"significance": "5 %"},
+            "significance must be a number strictly between 0 and 1, got '5 %'",
+        ),
         ({"at_most_wrong": 2}, "at_most_wrong must be below the number of labels, 2, got 2"),
         ({"at_most_wrong": 7}, "at_most_wrong must be below the number of labels, 2, got 7"),
         ({"at_most_wrong": -1}, "at_most_wrong must be a whole number of at least 0, got -1"),
         ({"at_most_wrong": 0.5}, "at_most_wrong must be a whole number of at least 0, got 0.5"),
         ({"at_most_wrong": True}, "at_most_wrong must be a whole number of at least 0, got True"),
-        ({"at_most_wrong": 1, "per_label": True}, "at_most_wrong=1 and per_label=True are two questions"),
+        (
+            {"at_most_wrong": 1, "per_label": True},
+            "at_most_wrong=1 and per_label=True are two questions",
+        ),
     ],
 )
 def test_regions_that_mean_nothing_are_refused(parameters, message):
@@ -245,14 +290,18 @@ def test_labelsets_of_the_wrong_shape_are_refused():
     for ask in (pred.labelset_p_value, pred.region(0.1).contains, pred.region(0.1).n_wrong):
         with pytest.raises(ValueError, match="Y must have 2 columns, one per label, got 3"):
             ask(np.zeros((2, 3)))
-        with pytest.raises(ValueError, match="the predictions and Y must have the same number of rows, got 2 and 1"):
+        with pytest.raises(
+            ValueError, match="the predictions and Y must have the same number of rows, got 2 and 1"
+        ):
             ask(np.zeros((1, 2)))
         with pytest.raises(ValueError, match="Y must hold only 0 and 1, got 2"):
             ask(np.full((2, 2), 2))
 
 
 def test_predictions_and_regions_pickle():
-    pred = calibrate_labels([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]]).predict_labels([[0.8, 0.15]])
+    pred = calibrate_labels([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]]).predict_labels(
+        [[0.8, 0.15]]
+    )
     again = pickle.loads(pickle.dumps(pred))
     np.testing.assert_array_equal(again.p_values, pred.p_values)
     region = pickle.loads(pickle.dumps(pred.region(0.4)))

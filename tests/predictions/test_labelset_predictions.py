@@ -16,15 +16,21 @@ from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 
 
-def random_predictions(n_objects=6, n_labels=3, *, n_calibration=19, allow_empty=True, seed=0, draws=None, **options):
+def random_predictions(
+    n_objects=6, n_labels=3, *, n_calibration=19, allow_empty=True, seed=0, draws=None, **options
+):
     """Predictions of two folds with many ties; wide enough calibration scores for regions of every size."""
     rng = np.random.default_rng(seed)
     folds = []
     for size in (n_calibration // 2, n_calibration - n_calibration // 2):
-        energy = Energy(rng.integers(0, 6, size=n_objects), rng.integers(-4, 5, size=(n_objects, n_labels)))
+        energy = Energy(
+            rng.integers(0, 6, size=n_objects), rng.integers(-4, 5, size=(n_objects, n_labels))
+        )
         folds.append(Fold(np.sort(rng.integers(-4, 9, size=size)), energy))
     weighing = weighing_of(folds, draws)
-    return LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing, **options))
+    return LabelsetPredictions(
+        FoldEngine(folds, allow_empty=allow_empty, weighing=weighing, **options)
+    )
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", None, True])
@@ -95,7 +101,9 @@ def test_getitem_keeps_the_chosen_objects(objects):
     assert part.label_names == pred.label_names
 
 
-@pytest.mark.parametrize("objects", [6, -7, [0, 6], [True, False], None, [[0, 1]], True, 1.0, "all"], ids=repr)
+@pytest.mark.parametrize(
+    "objects", [6, -7, [0, 6], [True, False], None, [[0, 1]], True, 1.0, "all"], ids=repr
+)
 def test_getitem_refuses_what_does_not_choose_objects(objects):
     with pytest.raises(IndexError):
         random_predictions()[objects]
@@ -135,7 +143,10 @@ def test_no_objects_give_empty_answers(allow_empty):
         (np.zeros((1, 3)), "the predictions and Y must have the same number of rows, got 6 and 1"),
         (np.zeros((6, 2)), "Y must have 3 columns, one per label, got 2"),
         (np.zeros(6), "Y must have 3 columns, one per label, got 6"),
-        (np.zeros((6, 3, 1)), r"Y must be a label matrix of shape \(n_objects, n_labels\), got an array of shape"),
+        (
+            np.zeros((6, 3, 1)),
+            r"Y must be a label matrix of shape \(n_objects, n_labels\), got an array of shape",
+        ),
         (np.full((6, 3), 0.5), "Y must hold only 0 and 1, got 0.5 in row 0, column 0"),
         (None, "Y is required"),
     ],
@@ -156,7 +167,10 @@ def test_single_labelsets_work_for_any_number_of_labels(n_labels):
     folds = pred._engine.folds
     for i in range(4):
         counts = [
-            sum(int(other) >= labelset_reference.score(fold, i, labels[i]) for other in fold.calibration)
+            sum(
+                int(other) >= labelset_reference.score(fold, i, labels[i])
+                for other in fold.calibration
+            )
             for fold in folds
         ]
         assert pred.p_value(labels)[i] == (0 if i == 0 else (sum(counts) + 1) / 20)
@@ -165,13 +179,18 @@ def test_single_labelsets_work_for_any_number_of_labels(n_labels):
 
 
 @pytest.mark.parametrize(
-    ("n_labels", "table", "candidates"), [(40, "32 TiB", "320 TiB"), (1000, r"2\^1005 bytes", r"2\^1012 bytes")]
+    ("n_labels", "table", "candidates"),
+    [(40, "32 TiB", "320 TiB"), (1000, r"2\^1005 bytes", r"2\^1012 bytes")],
 )
 def test_tables_too_large_for_memory_are_refused(n_labels, table, candidates):
     pred = random_predictions(4, n_labels)
-    with pytest.raises(ValueError, match=rf"p-value table for 4 objects and {n_labels} labels would take {table}"):
+    with pytest.raises(
+        ValueError, match=rf"p-value table for 4 objects and {n_labels} labels would take {table}"
+    ):
         pred.p_values()
-    with pytest.raises(ValueError, match=rf"table of candidates.* {n_labels} labels would take {candidates}"):
+    with pytest.raises(
+        ValueError, match=rf"table of candidates.* {n_labels} labels would take {candidates}"
+    ):
         pred.candidates()
 
 
@@ -193,7 +212,9 @@ def test_predictions_work_for_any_number_of_labels(n_labels):
     """One score decides everything: each label on costs one or saves one, and calibration scores are 0 to 9."""
     rng = np.random.default_rng(n_labels)
     best = rng.integers(0, 2, size=(3, n_labels))
-    energy = Energy(best.sum(axis=1), np.where(best, -1, 1))  # the score is the number of labels that differ
+    energy = Energy(
+        best.sum(axis=1), np.where(best, -1, 1)
+    )  # the score is the number of labels that differ
     pred = LabelsetPredictions(FoldEngine([Fold(np.sort(np.arange(10)), energy)], allow_empty=True))
     assert np.array_equal(pred.labelsets, best)
     assert pred.credibility.tolist() == [1.0] * 3
@@ -215,7 +236,9 @@ def test_predictions_work_for_any_number_of_labels(n_labels):
 def test_p_values_respect_max_memory():
     pred = random_predictions(n_objects=6, n_labels=3)
     assert pred.p_values(max_memory=6 * 8 * 8).shape == (6, 8)
-    with pytest.raises(ValueError, match=r"take 384 bytes, more than max_memory=383 bytes. Ask for fewer"):
+    with pytest.raises(
+        ValueError, match=r"take 384 bytes, more than max_memory=383 bytes. Ask for fewer"
+    ):
         pred.p_values(max_memory=6 * 8 * 8 - 1)
     with pytest.raises(ValueError, match="table of candidates"):
         pred.candidates(max_memory=10)
@@ -258,9 +281,15 @@ def test_frames_keep_the_index_of_the_objects():
     for chosen in (slice(2, 5), [5, 0], np.array([True, False, False, False, False, True])):
         assert pred[chosen].index.equals(index[chosen])
         assert pred[chosen].to_frame().equals(pred.to_frame().iloc[np.arange(6)[chosen]])
-        assert pred.region(0.2)[chosen].to_frame().equals(pred.region(0.2).to_frame().iloc[np.arange(6)[chosen]])
+        assert (
+            pred.region(0.2)[chosen]
+            .to_frame()
+            .equals(pred.region(0.2).to_frame().iloc[np.arange(6)[chosen]])
+        )
     assert random_predictions().to_frame().index.tolist() == list(range(6))
-    with pytest.raises(ValueError, match="the predictions and index must have the same number of rows, got 6 and 2"):
+    with pytest.raises(
+        ValueError, match="the predictions and index must have the same number of rows, got 6 and 2"
+    ):
         LabelsetPredictions(engine, index=index[:2])
 
 
@@ -272,25 +301,34 @@ def test_repr_and_pickle():
     assert np.array_equal(copy.p_values(), pred.p_values())
     assert np.array_equal(pickle.loads(pickle.dumps(pred)).labelsets, pred.labelsets)
     many = random_predictions(2, 70)
-    assert np.array_equal(pickle.loads(pickle.dumps(many)).labelsets, many.labelsets)  # and once more, after a search
+    assert np.array_equal(
+        pickle.loads(pickle.dumps(many)).labelsets, many.labelsets
+    )  # and once more, after a search
     assert np.array_equal(pickle.loads(pickle.dumps(many)).confidence, many.confidence)
 
 
 def test_predictions_of_one_calibration_example():
-    pred = calibrate_outputs([[0.9, 0.2]], [[1, 0]], empty="allow").predict_labelsets([[0.9, 0.2], [0.1, 0.9]])
+    pred = calibrate_outputs([[0.9, 0.2]], [[1, 0]], empty="allow").predict_labelsets(
+        [[0.9, 0.2], [0.1, 0.9]]
+    )
     assert pred.p_values().tolist() == [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 1.0, 0.5]]
 
 
 @pytest.mark.parametrize(("n_labels", "certain"), [(9, True), (90, False)])
-def test_coupled_pairs_are_answered_within_budgets_and_answers_say_what_is_certain(n_labels, certain):
+def test_coupled_pairs_are_answered_within_budgets_and_answers_say_what_is_certain(
+    n_labels, certain
+):
     """Costs of pairs of either sign, as large as those of labels: with 90 of them no search rules out all others."""
     rng = np.random.default_rng(0)
     folds = []
     for _ in range(3):
         energy = Energy(
-            np.array([0]), *(rng.normal(0, 2**24, size=(m, n_labels)).astype(np.int64) for m in (1, n_labels))
+            np.array([0]),
+            *(rng.normal(0, 2**24, size=(m, n_labels)).astype(np.int64) for m in (1, n_labels)),
         )
-        scores = energy.scores(rng.integers(0, 2, size=(60, n_labels)), objects=np.zeros(60, dtype=np.int64))
+        scores = energy.scores(
+            rng.integers(0, 2, size=(60, n_labels)), objects=np.zeros(60, dtype=np.int64)
+        )
         folds.append(Fold(np.sort(scores - n_labels * 2**24), energy))
     options = EngineOptions(table_labels=0, best_budget=2000, label_budget=2000)
     pred = LabelsetPredictions(FoldEngine(folds, allow_empty=True, options=options))

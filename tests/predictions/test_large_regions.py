@@ -18,7 +18,8 @@ from labelsure.predictions import LabelsetPredictions
 def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
     """Return predictions whose scores are the numbers of labels that differ from a labelset, and that labelset.
 
-    Calibration scores are 0, 1, ..., so the p-value of h differing labels is 1 - h / (l + 1) with one fold.
+    Calibration scores are 0, 1, ..., so the p-value of h differing labels is 1 - h / (l + 1) with
+    one fold.
     """
     best = np.random.default_rng(n_labels).integers(0, 2, size=(n_objects, n_labels))
     energy = Energy(best.sum(axis=1), np.where(best, -1, 1))
@@ -47,7 +48,9 @@ def test_iteration_takes_no_more_memory_for_more_members():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert seen == 40_000
-    assert peak < 4 * 2**20  # 40 000 labelsets would take 4 MB in one-byte numbers alone, and more on their way
+    assert (
+        peak < 4 * 2**20
+    )  # 40 000 labelsets would take 4 MB in one-byte numbers alone, and more on their way
 
 
 def test_iteration_gives_every_member_once():
@@ -60,18 +63,24 @@ def test_iteration_gives_every_member_once():
     assert len({labelset.tobytes() for labelset in members}) == len(members) == n_members
     assert (members != best[0]).sum(axis=1).max() == 3
     assert region[0].size == region.sizes[0] == n_members
-    assert np.array_equal(np.unique(members, axis=0), np.unique(region[0].members().labelsets, axis=0))
+    assert np.array_equal(
+        np.unique(members, axis=0), np.unique(region[0].members().labelsets, axis=0)
+    )
 
 
 def test_lists_too_long_for_memory_are_refused():
     pred, best = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 1000))
     for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
-        with pytest.raises(ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"):
+        with pytest.raises(
+            ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"
+        ):
             region[0].members()
         listed = region[0].members(limit=5).labelsets
         assert listed[0].tolist() == best[0].tolist()
         assert (listed != best[0]).sum(axis=1).tolist() == [0, 1, 1, 1, 1]
-        assert region[0].members(limit=5).p_values.tolist() == pytest.approx([1.0] + [100 / 101] * 4)
+        assert region[0].members(limit=5).p_values.tolist() == pytest.approx(
+            [1.0] + [100 / 101] * 4
+        )
     assert len(pred.region(1 - 1.5 / 101)[0].members().labelsets) == 101
 
 
@@ -115,7 +124,8 @@ def test_sizes_are_whole_numbers_or_estimates():
 def test_estimates_do_not_depend_on_threads_or_other_objects():
     options = EngineOptions(count_budget=1000, block_objects=2)
     one, two, all_cores = (
-        predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs, options=options)[0] for jobs in (1, 2, -1)
+        predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs, options=options)[0]
+        for jobs in (1, 2, -1)
     )
     sizes = one.region(0.3).size_estimates
     assert sizes[0].at_least < sizes[0].at_most
@@ -127,7 +137,8 @@ def test_estimates_do_not_depend_on_threads_or_other_objects():
 def test_answers_do_not_depend_on_threads_for_many_labels(n_labels):
     options = EngineOptions(block_objects=3)
     one, two, all_cores = (
-        predictions_by_distance(n_labels, 10, n_jobs=jobs, options=options)[0] for jobs in (1, 2, -1)
+        predictions_by_distance(n_labels, 10, n_jobs=jobs, options=options)[0]
+        for jobs in (1, 2, -1)
     )
     level = 1 - 1.5 / (n_labels + 1)
     for other in (two, all_cores):
@@ -157,14 +168,22 @@ def test_empty_regions_of_any_number_of_labels(n_labels):
     region = pred.region(0.5)
     assert region.sizes.tolist() == [0, 0]
     assert list(region[0]) == []
-    assert region[0].members().labelsets.shape == region[0].members(limit=3).labelsets.shape == (0, n_labels)
+    assert (
+        region[0].members().labelsets.shape
+        == region[0].members(limit=3).labelsets.shape
+        == (0, n_labels)
+    )
     assert region[0].members().p_values.shape == (0,)
     assert not region.inner.any()
     assert not region.outer.any()
     forced = pred.region(0.5, force_nonempty=True)
     assert forced.sizes.tolist() == [1, 1]
     assert [labelset.tolist() for labelset in forced[1]] == [best[1].tolist()]
-    assert forced[1].members().labelsets.tolist() == forced[1].members(limit=3).labelsets.tolist() == [best[1].tolist()]
+    assert (
+        forced[1].members().labelsets.tolist()
+        == forced[1].members(limit=3).labelsets.tolist()
+        == [best[1].tolist()]
+    )
     assert forced[1].members(limit=0).labelsets.shape == (0, n_labels)
     assert forced[1].members().p_values.tolist() == [0.1]
     assert np.array_equal(forced.inner, best == 1)
@@ -210,7 +229,9 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
     assert region.log2_sizes.tolist() == [n_labels, n_labels, -np.inf, 0]
     assert [size.value for size in region.size_estimates] == [2**n_labels, 2**n_labels, 0, 1]
     assert [one.size for one in region] == [2**n_labels, 2**n_labels, 0, 1]
-    forced = LabelsetPredictions(FoldEngine([fold], allow_empty=True)).region(0.5, force_nonempty=True)
+    forced = LabelsetPredictions(FoldEngine([fold], allow_empty=True)).region(
+        0.5, force_nonempty=True
+    )
     assert forced.sizes.tolist() == [everything, everything, 1, 1]
     assert forced.log2_sizes.tolist() == [n_labels, n_labels, 0, 0]
     assert [forced[2].size, forced[:3][2].size, forced.size_estimates[2].at_least] == [1, 1, 1]
@@ -222,7 +243,10 @@ def test_sizes_are_as_precise_as_asked_for():
     assert pred.region(0.5)[:1].bits == 1
     assert pred.region(0.5, bits=0.1)[:1].bits == 0.1
     assert "bits" not in repr(pred.region(0.5))
-    assert repr(pred.region(0.5, bits=0.1)[:1]) == "LabelsetRegion(significance=0.5, bits=0.1, 1 object)"
+    assert (
+        repr(pred.region(0.5, bits=0.1)[:1])
+        == "LabelsetRegion(significance=0.5, bits=0.1, 1 object)"
+    )
     widths = []
     for bits in (2, 1, 0.1):
         (size,) = pred.region(0.4, bits=bits)[:1].size_estimates
@@ -230,7 +254,9 @@ def test_sizes_are_as_precise_as_asked_for():
         widths.append(size.high - size.low)
     assert widths[2] < widths[1]
     exact = pred.region(1 - 1.5 / 101)
-    assert exact.sizes.tolist() == pred.region(1 - 1.5 / 101, bits=0.01).sizes.tolist() == [101, 101]
+    assert (
+        exact.sizes.tolist() == pred.region(1 - 1.5 / 101, bits=0.01).sizes.tolist() == [101, 101]
+    )
 
 
 @pytest.mark.parametrize("bits", [0, -1, "1", None, np.nan, True])

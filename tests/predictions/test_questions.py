@@ -23,7 +23,9 @@ from labelsure.measures import MahalanobisMeasure
 from labelsure.predictions import _region as module
 
 NAMES = ["sea", "city", "night", "snow"]
-X, Y = make_multilabel_classification(n_samples=150, n_classes=4, n_labels=2, length=200, random_state=0)
+X, Y = make_multilabel_classification(
+    n_samples=150, n_classes=4, n_labels=2, length=200, random_state=0
+)
 LABELSETS = np.array(list(product([0, 1], repeat=4)))
 
 
@@ -44,7 +46,11 @@ def posterior_of(model, i, labelsets):
         return np.empty(0)
     return np.mean(
         [
-            np.exp(-fold.measure.scores(outputs_of(learner, X[[100 + i] * len(labelsets)], 4), labelsets))
+            np.exp(
+                -fold.measure.scores(
+                    outputs_of(learner, X[[100 + i] * len(labelsets)], 4), labelsets
+                )
+            )
             for fold, learner in zip(model.calibrator_.folds, model.models_, strict=True)
         ],
         axis=0,
@@ -98,7 +104,9 @@ def test_question_has_the_most_entropy_per_cost_of_all(weights, data, i, level, 
 
 @pytest.mark.parametrize("weights", MODELS)
 @given(data=st.data(), i=st.integers(0, 49), level=st.floats(0.02, 0.5), cost=COSTS)
-def test_certain_labels_are_never_wrong_and_settled_ones_only_where_the_region_misses(weights, data, i, level, cost):
+def test_certain_labels_are_never_wrong_and_settled_ones_only_where_the_region_misses(
+    weights, data, i, level, cost
+):
     region = PREDICTIONS[weights].region(level)
     truth = np.array(data.draw(st.lists(st.integers(0, 1), min_size=4, max_size=4)))
     asking = region[i].questions(labelset_cost=cost)
@@ -192,12 +200,16 @@ def test_statement_is_the_region_s_and_says_what_settled_means():
     region = PREDICTIONS["posterior"].region(0.1)
     statement = region[0].questions().statement
     assert statement.startswith(region.statement)
-    assert "over all objects, settled and wrong" in statement and "certain is never wrong" in statement
+    assert (
+        "over all objects, settled and wrong" in statement and "certain is never wrong" in statement
+    )
 
 
 def test_bad_answers_are_refused_in_one_line():
     asking = PREDICTIONS["posterior"].region(0.05)[0].questions()
-    with pytest.raises(ValueError, match=r"label must be a label's name.*got 'fog'\. The labels are 'sea', 'city'"):
+    with pytest.raises(
+        ValueError, match=r"label must be a label's name.*got 'fog'\. The labels are 'sea', 'city'"
+    ):
         asking.answer(True, label="fog")
     with pytest.raises(ValueError, match="number from 0 to 3, got 4"):
         asking.answer(True, label=4)
@@ -229,17 +241,27 @@ def test_answers_that_leave_no_labelset_are_refused():
     assert asking.n_labels == 2
 
 
-WIDE_X, WIDE_Y = make_multilabel_classification(n_samples=160, n_classes=10, n_labels=3, length=30, random_state=1)
+WIDE_X, WIDE_Y = make_multilabel_classification(
+    n_samples=160, n_classes=10, n_labels=3, length=30, random_state=1
+)
 WIDE_Y[:, 8] |= WIDE_Y[:, 9]
 WIDE = {
     "strangest empty": CrossConformalClassifier(MLkNNClassifier(), cv=3, random_state=0),
     "cross": CrossConformalClassifier(MLkNNClassifier(), cv=3, random_state=0),
     "exact": CrossConformalClassifier(MLkNNClassifier(), cv=3, random_state=0, guarantee="exact"),
     "constraints": CrossConformalClassifier(
-        MLkNNClassifier(), cv=3, random_state=0, constraints=[AtMost(6, list(range(10)))], on_violation="drop"
+        MLkNNClassifier(),
+        cv=3,
+        random_state=0,
+        constraints=[AtMost(6, list(range(10)))],
+        on_violation="drop",
     ),
-    "pairs": InductiveConformalClassifier(MLkNNClassifier(), measure=MahalanobisMeasure(), random_state=0),
-    "cardinality": InductiveConformalClassifier(MLkNNClassifier(), mondrian=ByCardinality(), random_state=0),
+    "pairs": InductiveConformalClassifier(
+        MLkNNClassifier(), measure=MahalanobisMeasure(), random_state=0
+    ),
+    "cardinality": InductiveConformalClassifier(
+        MLkNNClassifier(), mondrian=ByCardinality(), random_state=0
+    ),
     "objects": InductiveConformalClassifier(
         MLkNNClassifier(), mondrian=ByObject(lambda X: (X[:, 0] > 3).astype(int)), random_state=0
     ),
@@ -257,14 +279,21 @@ def test_regions_too_large_to_list_are_narrowed_by_constraints(name, monkeypatch
     monkeypatch.setattr(module, "MOST_PLAUSIBLE", 5)
     rng, n_large = np.random.default_rng(0), 0
     for i, members in enumerate(listed[:2]):
-        for truth in [*members[rng.integers(len(members), size=2 * bool(len(members)))], WIDE_Y[120 + i]]:
+        for truth in [
+            *members[rng.integers(len(members), size=2 * bool(len(members)))],
+            WIDE_Y[120 + i],
+        ]:
             asking, left = region[i].questions(), members
             n_large += len(members) > 8
             while not asking.certain:
                 assert asking.left == len(left) and asking.settled == (len(left) == 1)
                 question = asking.question
                 value = question.answer_for(truth)
-                asks = left[:, question.column] == 1 if question.labelset is None else left == question.labelset
+                asks = (
+                    left[:, question.column] == 1
+                    if question.labelset is None
+                    else left == question.labelset
+                )
                 left = left[(asks if asks.ndim == 1 else asks.all(axis=1)) == value]
                 asking.answer(value)
             assert asking.labelset.tolist() == truth.tolist()

@@ -32,5 +32,9 @@ def test_top_frame_leaves_out_labelsets_that_do_not_exist():
 def test_ranked_frames_of_nothing_are_empty():
     pytest.importorskip("pandas")
     pred = predict()
-    for nothing in (pred[:0].top(2), pred.region(0.9)[0].members(), pred.region(0.2)[0].members(limit=0)):
+    for nothing in (
+        pred[:0].top(2),
+        pred.region(0.9)[0].members(),
+        pred.region(0.2)[0].members(limit=0),
+    ):
         assert nothing.to_frame().shape == (0, 4)

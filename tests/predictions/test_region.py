@@ -31,7 +31,9 @@ DOORS = {
 
 
 @pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
-@pytest.mark.parametrize(("confidence", "significance"), [(0.9, 0.1), (0.95, 0.05), (np.float32(0.7), 0.3), (0.2, 0.8)])
+@pytest.mark.parametrize(
+    ("confidence", "significance"), [(0.9, 0.1), (0.95, 0.05), (np.float32(0.7), 0.3), (0.2, 0.8)]
+)
 @pytest.mark.filterwarnings("ignore:region")
 def test_region_at_a_confidence_is_that_at_one_minus_it(pred, confidence, significance):
     region, same = pred.region(confidence=confidence), pred.region(significance)
@@ -42,18 +44,26 @@ def test_region_at_a_confidence_is_that_at_one_minus_it(pred, confidence, signif
 
 @pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
 def test_region_takes_one_of_significance_and_confidence(pred):
-    with pytest.raises(ValueError, match=r"either significance or confidence, got neither.*pass confidence=0\.95, or"):
+    with pytest.raises(
+        ValueError,
+        match=r"either significance or confidence, got neither.*pass confidence=0\.95, or",
+    ):
         pred.region()
     with pytest.raises(ValueError, match=r"got significance=0\.1 and confidence=0\.9\. For 95 %"):
         pred.region(0.1, confidence=0.9)
     for wrong in (0, 1, 90, "0.9", True, np.nan):
-        with pytest.raises(ValueError, match=r"confidence must be a number strictly between 0 and 1.*confidence=0\.95"):
+        with pytest.raises(
+            ValueError,
+            match=r"confidence must be a number strictly between 0 and 1.*confidence=0\.95",
+        ):
             pred.region(confidence=wrong)
 
 
 @pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
 def test_region_warns_where_a_confidence_was_passed_as_significance(pred):
-    meant = r"region\(0\.9\) accepts errors for 90 % of the objects.* ask for region\(confidence=0\.9\)"
+    meant = (
+        r"region\(0\.9\) accepts errors for 90 % of the objects.* ask for region\(confidence=0\.9\)"
+    )
     with pytest.warns(UserWarning, match=meant) as caught:
         pred.region(0.9)
     assert caught[0].filename == __file__
@@ -76,14 +86,19 @@ def predictions_with_counts(counts, *, n_calibration, allow_empty=True):
 @given(st.data(), fold_lists(labels=(1, 4), folds=(1, 3)), st.booleans(), LEVELS)
 def test_region_equals_brute_force(force_nonempty, data, folds, allow_empty, level):
     draws = data.draw(smoothing(folds[0].energy.n_objects))
-    pred = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws)))
+    pred = LabelsetPredictions(
+        FoldEngine(folds, allow_empty=allow_empty, weighing=weighing_of(folds, draws))
+    )
     region = pred.region(level, force_nonempty=force_nonempty)
     table, candidates = pred.p_values(), pred.candidates()
     inside = table > level
     for i, one in enumerate(region):
         if force_nonempty and not inside[i].any():
             inside[i] = (candidates == pred.labelsets[i]).all(axis=1)
-        totals = [sum(labelset_reference.score(fold, i, labelset) for fold in folds) for labelset in candidates]
+        totals = [
+            sum(labelset_reference.score(fold, i, labelset) for fold in folds)
+            for labelset in candidates
+        ]
         members = np.flatnonzero(inside[i]).tolist()
         members.sort(key=lambda c, i=i, totals=totals: (-table[i, c], totals[c], c))
         assert one.members().labelsets.tolist() == candidates[members].tolist()
@@ -92,7 +107,10 @@ def test_region_equals_brute_force(force_nonempty, data, folds, allow_empty, lev
         assert [labelset.tolist() in one for labelset in candidates] == inside[i].tolist()
         assert sorted(labelset.tolist() for labelset in one) == sorted(candidates[members].tolist())
         assert region.outer[i].tolist() == candidates[members].any(axis=0).tolist()
-        assert region.inner[i].tolist() == (candidates[members].all(axis=0) & (len(members) > 0)).tolist()
+        assert (
+            region.inner[i].tolist()
+            == (candidates[members].all(axis=0) & (len(members) > 0)).tolist()
+        )
     for c, labelset in enumerate(candidates):
         assert region.contains(np.tile(labelset, (len(pred), 1))).tolist() == inside[:, c].tolist()
 
@@ -105,12 +123,26 @@ def tenths():
 @pytest.mark.parametrize("tenth", range(1, 10))
 def test_region_excludes_p_values_equal_to_significance(tenth):
     sizes = [0] * tenth + [2] * (10 - tenth)
-    for level in (tenth / 10, 1 - (10 - tenth) / 10, 1 - (1 - tenth / 10), sum([0.1] * tenth), Fraction(tenth, 10)):
+    for level in (
+        tenth / 10,
+        1 - (10 - tenth) / 10,
+        1 - (1 - tenth / 10),
+        sum([0.1] * tenth),
+        Fraction(tenth, 10),
+    ):
         assert tenths().region(level).sizes.tolist() == sizes, repr(level)
-        assert tenths().region(level).contains(np.ones((10, 1))).tolist() == [size > 0 for size in sizes]
-    for level in (np.float32(tenth) / np.float32(10), np.float16(tenth / 10), np.float64(tenth / 10)):
+        assert tenths().region(level).contains(np.ones((10, 1))).tolist() == [
+            size > 0 for size in sizes
+        ]
+    for level in (
+        np.float32(tenth) / np.float32(10),
+        np.float16(tenth / 10),
+        np.float64(tenth / 10),
+    ):
         assert tenths().region(level).sizes.tolist() == sizes, repr(level)
-    assert tenths().region(tenth / 10 - 1e-9).sizes.tolist() == [0] * (tenth - 1) + [2] * (11 - tenth)
+    assert tenths().region(tenth / 10 - 1e-9).sizes.tolist() == [0] * (tenth - 1) + [2] * (
+        11 - tenth
+    )
     assert tenths().region(tenth / 10 + 1e-9).sizes.tolist() == sizes
 
 
@@ -122,7 +154,12 @@ def test_region_is_the_same_for_a_level_and_one_minus_its_confidence(denominator
     counts = [[k - 1, k]]  # p-values: the level itself, and the next
     pred = predictions_with_counts(counts, n_calibration=denominator - 1)
     level = k / denominator
-    for same in (level, 1 - (1 - level), 1 - (denominator - k) / denominator, Fraction(k, denominator)):
+    for same in (
+        level,
+        1 - (1 - level),
+        1 - (denominator - k) / denominator,
+        Fraction(k, denominator),
+    ):
         assert pred.region(same).contains([[0]]).tolist() == [False]
         assert pred.region(same).contains([[1]]).tolist() == [True]
 
@@ -134,7 +171,9 @@ def test_region_near_zero_and_one():
     assert pred.region(1 - 1e-12).sizes.tolist() == [1]  # a p-value of 1 is above every level
 
 
-@pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, "95", "0.05", True, False, np.nan, -1, 95, np.inf, 10**30])
+@pytest.mark.parametrize(
+    "level", [0, 1, 0.0, 1.0, "95", "0.05", True, False, np.nan, -1, 95, np.inf, 10**30]
+)
 def test_region_refuses_a_bad_significance(level):
     message = "significance must be a number strictly between 0 and 1, got .*95 % confidence pass significance=0.05"
     with pytest.raises(ValueError, match=message):
@@ -192,7 +231,9 @@ def test_region_is_indexed_like_a_sequence():
             region[bad]
 
 
-@pytest.mark.parametrize("labelset", [[1], [1, 0, 0], [2, 0], "10", None, 1, {"sea"}, [[1, 0], [0, 1]]])
+@pytest.mark.parametrize(
+    "labelset", [[1], [1, 0, 0], [2, 0], "10", None, 1, {"sea"}, [[1, 0], [0, 1]]]
+)
 def test_membership_refuses_what_is_no_labelset(labelset):
     with pytest.raises(ValueError, match=r"labelset (must|is required)"):
         labelset in two_labels().region(0.2)[0]  # noqa: B015
@@ -209,7 +250,9 @@ def test_undecided_labels_are_possible_and_not_sure():
 
 def test_region_frame_names_what_is_sure_possible_and_ruled_out():
     pytest.importorskip("pandas")
-    pred = predictions_with_counts([[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 3, 0], [0, 0, 0, 0]], n_calibration=4)
+    pred = predictions_with_counts(
+        [[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 3, 0], [0, 0, 0, 0]], n_calibration=4
+    )
     frame = pred.region(0.2).to_frame()
     assert frame.columns.tolist() == ["label_0", "label_1", "size"]
     assert frame["label_0"].tolist() == ["possible", "sure", "ruled out", "empty"]
@@ -220,7 +263,9 @@ def test_region_frame_names_what_is_sure_possible_and_ruled_out():
 
 
 def test_region_statement_is_the_guarantee_at_its_level():
-    pred = LabelsetPredictions(two_labels()._engine, guarantee=Guarantee("x", as_promised, "luck", "somebody"))
+    pred = LabelsetPredictions(
+        two_labels()._engine, guarantee=Guarantee("x", as_promised, "luck", "somebody")
+    )
     assert pred.region(0.25).statement == pred.guarantee.sentence(0.25)
     assert "at most 0.25, for luck (somebody)." in pred.region(0.25).statement
     assert pred.region(0.25)[1:].statement == pred.region(0.25).statement
@@ -232,9 +277,14 @@ def test_guarantees_without_a_least_level_have_no_limit():
 
 def test_region_at_a_level_that_cannot_be_reached_warns():
     """Four calibration examples: no p-value is below 1/5, so below that level nothing can be ruled out."""
-    few = Guarantee("x", as_promised, "luck", "somebody", vacuous_below=Fraction(1, 5), n_calibration=4)
+    few = Guarantee(
+        "x", as_promised, "luck", "somebody", vacuous_below=Fraction(1, 5), n_calibration=4
+    )
     pred = LabelsetPredictions(two_labels()._engine, guarantee=few)
-    with pytest.warns(UserWarning, match="With 4 calibration examples every labelset .* below significance 0.2: the"):
+    with pytest.warns(
+        UserWarning,
+        match="With 4 calibration examples every labelset .* below significance 0.2: the",
+    ):
         region = pred.region(0.1)
     assert region.sizes.tolist() == [4, 4]
     with warnings.catch_warnings():

@@ -23,7 +23,9 @@ def names_of(labelset):
     return tuple(name for name, on in zip(NAMES, labelset, strict=True) if on)
 
 
-@given(fold_lists(labels=(3, 3), folds=(1, 2)), st.sampled_from([0.1, 0.25, 0.5, 0.75]), st.booleans())
+@given(
+    fold_lists(labels=(3, 3), folds=(1, 2)), st.sampled_from([0.1, 0.25, 0.5, 0.75]), st.booleans()
+)
 def test_summary_says_what_brute_force_finds(folds, level, force_nonempty):
     engine = FoldEngine(folds, allow_empty=True, weighing=weighing_of(folds, None))
     pred = LabelsetPredictions(engine, label_names=NAMES)
@@ -42,8 +44,13 @@ def test_summary_says_what_brute_force_finds(folds, level, force_nonempty):
         assert summary.n_labelsets.exact
         assert int(summary.n_labelsets) == inside.sum()
         assert summary.labels == names_of(pred.labelsets[i]) == summary.top[0].labels
-        assert (summary.confidence, summary.credibility) == (pred.confidence[i], pred.credibility[i])
-        p_values = {names_of(labelset): p for labelset, p in zip(candidates, table[i].tolist(), strict=True)}
+        assert (summary.confidence, summary.credibility) == (
+            pred.confidence[i],
+            pred.credibility[i],
+        )
+        p_values = {
+            names_of(labelset): p for labelset, p in zip(candidates, table[i].tolist(), strict=True)
+        }
         assert {one.labels: one.p_value for one in summary.top} == p_values
         assert {one.labels for one in summary.top if one.in_region} == {*map(names_of, members)}
         assert bool(summary.note) == (not inside.any() or summary.credibility <= 0.05)
@@ -60,16 +67,24 @@ def test_summary_is_the_same_one_by_one_sliced_and_all_at_once():
 
 def test_summary_keeps_names_of_objects():
     pandas = pytest.importorskip("pandas")
-    new = pandas.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], columns=NAMES, index=["photo 7", "photo 2"])
+    new = pandas.DataFrame(
+        [[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], columns=NAMES, index=["photo 7", "photo 2"]
+    )
     assert [summary.name for summary in predictions(new).summary()] == ["photo 7", "photo 2"]
     assert str(predictions(new).summary(0.3)[0]).startswith("Object photo 7: sea (confidence")
 
 
 def test_summary_numbers_objects_of_polars():
     polars = pytest.importorskip("polars")
-    pred = predictions(polars.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], schema=NAMES, orient="row"))
+    pred = predictions(
+        polars.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], schema=NAMES, orient="row")
+    )
     assert [summary.name for summary in pred.summary()] == [0, 1]
-    assert (pred.summary()[1].name, pred[[1]].summary()[0].name, pred.summary()[-1:][0].name) == (1, 1, 1)
+    assert (pred.summary()[1].name, pred[[1]].summary()[0].name, pred.summary()[-1:][0].name) == (
+        1,
+        1,
+        1,
+    )
 
 
 def test_summary_explains_an_empty_region():
@@ -123,7 +138,9 @@ def test_summary_refuses_what_cannot_be_counted_or_indexed():
 
 def test_names_of_labels_partition_all_labels_unless_the_region_is_empty():
     region = predictions(np.random.default_rng(0).random((20, 3))).region(0.5)
-    for one, sure, possible, ruled_out in zip(region, region.sure, region.possible, region.ruled_out, strict=True):
+    for one, sure, possible, ruled_out in zip(
+        region, region.sure, region.possible, region.ruled_out, strict=True
+    ):
         together = sorted(sure + possible + ruled_out)
         assert together == (sorted(NAMES) if one.size else [])
         assert (one.sure, one.possible, one.ruled_out) == (sure, possible, ruled_out)

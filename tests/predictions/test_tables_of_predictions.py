@@ -31,12 +31,16 @@ def new_objects(kind):
 
 def predict(kind="array", names=NAMES, **options):
     outputs, Y = examples()
-    return calibrate_outputs(outputs[:40], Y[:40], label_names=names, **options).predict_labelsets(new_objects(kind))
+    return calibrate_outputs(outputs[:40], Y[:40], label_names=names, **options).predict_labelsets(
+        new_objects(kind)
+    )
 
 
 def predict_labels(kind="array", **options):
     outputs, Y = examples()
-    return calibrate_labels(outputs[:40], Y[:40], label_names=NAMES, **options).predict_labels(new_objects(kind))
+    return calibrate_labels(outputs[:40], Y[:40], label_names=NAMES, **options).predict_labels(
+        new_objects(kind)
+    )
 
 
 def all_tables(kind, layout, library=None):
@@ -46,7 +50,9 @@ def all_tables(kind, layout, library=None):
 
 
 @pytest.mark.parametrize("layout", ["wide", "long"])
-@pytest.mark.parametrize(("kind", "library"), [("array", "pandas"), ("pandas", "pandas"), ("polars", "polars")])
+@pytest.mark.parametrize(
+    ("kind", "library"), [("array", "pandas"), ("pandas", "pandas"), ("polars", "polars")]
+)
 def test_tables_are_of_the_library_that_objects_came_in(kind, library, layout):
     for frame in all_tables(kind, layout):
         assert type(frame).__module__.startswith(library)
@@ -54,7 +60,10 @@ def test_tables_are_of_the_library_that_objects_came_in(kind, library, layout):
 
 @pytest.mark.parametrize("layout", ["wide", "long"])
 def test_tables_of_both_libraries_say_the_same(layout):
-    of_pandas, of_polars = all_tables("array", layout, "pandas"), all_tables("array", layout, "polars")
+    of_pandas, of_polars = (
+        all_tables("array", layout, "pandas"),
+        all_tables("array", layout, "polars"),
+    )
     for one, other in zip(of_pandas, of_polars, strict=True):
         columns = {name: one[name].tolist() for name in one.columns}
         assert {name: other[name].to_list() for name in columns} == columns
@@ -75,7 +84,9 @@ def test_long_tables_say_what_wide_ones_and_arrays_say():
     frame = pred.to_frame(layout="long")
     assert frame.index.names == ["photo", "label"]
     assert frame["value"].unstack()[NAMES].to_numpy().tolist() == pred.labelsets.tolist()
-    np.testing.assert_array_equal(frame[["p_off", "p_on"]].to_numpy().reshape(3, 3, 2), pred.label_p_values)
+    np.testing.assert_array_equal(
+        frame[["p_off", "p_on"]].to_numpy().reshape(3, 3, 2), pred.label_p_values
+    )
     region = pred.region(0.3)
     decisions = region.to_frame(layout="long")["decision"].unstack()[NAMES]
     assert decisions.equals(region.to_frame()[NAMES])
@@ -114,7 +125,13 @@ def test_labels_called_like_our_columns_take_a_prefix(layout, library):
 @pytest.mark.parametrize("bad", [{"layout": "tall"}, {"library": "arrow"}])
 def test_unknown_layouts_and_libraries_are_refused(bad):
     (name, value), pred = *bad.items(), predict()
-    for table in (pred, pred.region(0.2), pred.top(1), predict_labels(), predict_labels().region(0.2)):
+    for table in (
+        pred,
+        pred.region(0.2),
+        pred.top(1),
+        predict_labels(),
+        predict_labels().region(0.2),
+    ):
         with pytest.raises(ValueError, match=f"{name} must be one of .*, got '{value}'"):
             table.to_frame(**bad)
 
@@ -128,10 +145,15 @@ def test_members_of_one_region_name_their_object(kind):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_label_called_object_does_not_hide_the_index(library):
     outputs, Y = examples()
-    names, new = ["object", "object_", "night"], pandas.DataFrame(outputs[40:], index=["x", "y", "z"])
+    names, new = (
+        ["object", "object_", "night"],
+        pandas.DataFrame(outputs[40:], index=["x", "y", "z"]),
+    )
     predictor = calibrate_outputs(outputs[:40], Y[:40], label_names=names)
     frame = predictor.predict_labelsets(new).to_frame(library=library)
-    assert list(frame["object"]) == predictor.predict_labelsets(outputs[40:]).labelsets[:, 0].tolist()
+    assert (
+        list(frame["object"]) == predictor.predict_labelsets(outputs[40:]).labelsets[:, 0].tolist()
+    )
     assert list(frame.index if library == "pandas" else frame["object__"]) == ["x", "y", "z"]
 
 
@@ -140,7 +162,16 @@ def test_summaries_as_tables_say_what_they_say_in_words(library):
     summaries = predict("pandas").summary(0.3)
     frame = summaries.to_frame(library=library)
     assert [*frame.columns][-8:] == [
-        *("prediction", "confidence", "credibility", "sure", "possible", "ruled_out", "size", "note")
+        *(
+            "prediction",
+            "confidence",
+            "credibility",
+            "sure",
+            "possible",
+            "ruled_out",
+            "size",
+            "note",
+        )
     ]
     assert list(frame["prediction"]) == [", ".join(one.labels) for one in summaries]
     assert list(frame["ruled_out"]) == [", ".join(one.ruled_out) for one in summaries]
@@ -208,7 +239,9 @@ def test_notebooks_explain_empty_regions_and_low_credibility():
     predictor = calibrate_outputs(outputs, np.tile([[1, 0, 0]], (99, 1)), label_names=NAMES)
     pred = predictor.predict_labelsets([[0.5, 0.5, 0.5], [0.99, 0.01, 0.01]])
     assert "0.01 (low)" in read(pred._repr_html_())
-    assert "force_nonempty=True keeps the most plausible labelset" in read(pred.region(0.2)._repr_html_())
+    assert "force_nonempty=True keeps the most plausible labelset" in read(
+        pred.region(0.2)._repr_html_()
+    )
     assert "force_nonempty=True" not in read(pred[1:].region(0.2)._repr_html_())
 
 
@@ -216,7 +249,9 @@ def test_notebooks_escape_names():
     pred = predict(names=["<img src=x>", "a&b", '"'])
     for shown in (pred, pred.region(0.2), pred.summary(0.2), pred.top(2)):
         assert "<img" not in shown._repr_html_()
-    labels = calibrate_labels(*[part[:40] for part in examples()], label_names=["<img src=x>", "a&b", '"'])
+    labels = calibrate_labels(
+        *[part[:40] for part in examples()], label_names=["<img src=x>", "a&b", '"']
+    )
     assert "<img" not in labels.predict_labels(new_objects("array")).region(0.2)._repr_html_()
 
 

@@ -15,11 +15,17 @@ def browser():
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="pages are opened in a browser, pip install playwright"
     )
-    found = os.environ.get("LABELSURE_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = os.environ.get("LABELSURE_CHROMIUM") or next(
+        filter(None, map(shutil.which, BROWSERS)), None
+    )
     if found is None:
-        pytest.skip("there is no Chromium: install Debian's package chromium, or set LABELSURE_CHROMIUM")
+        pytest.skip(
+            "there is no Chromium: install Debian's package chromium, or set LABELSURE_CHROMIUM"
+        )
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = driver.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
         yield browser
         browser.close()
 
@@ -38,7 +44,10 @@ def open_page(browser):
         page.on("console", lambda message: troubles.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: request.url == own or troubles.append(f"request: {request.url[:80]}"))
+        page.on(
+            "request",
+            lambda request: request.url == own or troubles.append(f"request: {request.url[:80]}"),
+        )
         own = Path(path).as_uri()
         page.goto(own)
         page.wait_for_selector(wait, state="attached")

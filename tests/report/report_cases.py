@@ -21,7 +21,9 @@ def draw(n_objects, n_labels=5, seed=0):
 def some_predictions(n_objects=70, n_labels=5, n_calibration=150, **options):
     """Predictions for some objects, and the truth."""
     names = LABELS if n_labels == len(LABELS) else None
-    predictor = calibrate_outputs(*draw(n_calibration, n_labels, seed=1), label_names=names, **options)
+    predictor = calibrate_outputs(
+        *draw(n_calibration, n_labels, seed=1), label_names=names, **options
+    )
     outputs, labels = draw(n_objects, n_labels, seed=2)
     return predictor.predict_labelsets(outputs), labels
 

@@ -17,15 +17,22 @@ def test_a_fixed_sample_of_100_objects_is_asked_about():
     assert found == count_answers(predictions, Y, 0.2, 0.05)
     assert "mean of 100 of 250 objects drawn with a fixed seed: settled at 80 %" in str(found)
     rows = np.sort(np.random.default_rng(0).permutation(250)[:100])
-    settled = answers_needed(predictions[rows].region(0.2), Y[rows], certain=False, labelset_cost=np.inf)
+    settled = answers_needed(
+        predictions[rows].region(0.2), Y[rows], certain=False, labelset_cost=np.inf
+    )
     certain = answers_needed(predictions[rows].region(0.05), Y[rows])
     assert (found.settled_labels, found.certain_from) == (settled.labels.mean(), 95)
-    assert (found.certain_labels, found.certain_labelsets) == (certain.labels.mean(), certain.labelsets.mean())
+    assert (found.certain_labels, found.certain_labelsets) == (
+        certain.labels.mean(),
+        certain.labelsets.mean(),
+    )
 
 
 def test_a_wide_region_that_is_too_large_gives_way_to_the_level_shown():
     predictions, Y = some_predictions(n_objects=100, n_labels=14)
-    found = count_answers(predictions, Y, 0.3, 0.001)  # which 150 examples cannot reach: all 16 384 labelsets
+    found = count_answers(
+        predictions, Y, 0.3, 0.001
+    )  # which 150 examples cannot reach: all 16 384 labelsets
     assert (found.settled_at, found.certain_from) == (70, 70)
 
 
@@ -43,13 +50,17 @@ def test_report_compares_probabilities_with_those_of_the_learner(tmp_path, label
     outputs, Y = draw(70, seed=2)
     predictions = calibrate_outputs(*draw(150, seed=1)).predict_labelsets(outputs)
     alone = (outputs > 0.5).astype(int) if labels_only else outputs
-    page = write_report(tmp_path / "r.html", predictions, Y, alone=alone).read_text(encoding="utf-8")
+    page = write_report(tmp_path / "r.html", predictions, Y, alone=alone).read_text(
+        encoding="utf-8"
+    )
     ours, learner = (np.mean((p - Y) ** 2) for p in (predictions.probabilities, outputs))
     macro, of_learner = (
-        f1_score(Y, labels, average="macro") for labels in (predictions.labelsets, (outputs > 0.5).astype(int))
+        f1_score(Y, labels, average="macro")
+        for labels in (predictions.labelsets, (outputs > 0.5).astype(int))
     )
     said = (
-        f"What wrapping did: Brier score {ours:.3f} (learner alone {learner:.3f}); macro F {macro:.3f}"
+        f"What wrapping did: Brier score {ours:.3f} (learner alone {learner:.3f}); macro F"
+        f" {macro:.3f}"
         f" ({of_learner:.3f})."
     )
     assert (said in page) == (not labels_only)

@@ -30,7 +30,9 @@ def sites():
 @pytest.fixture(scope="module")
 def file(case, sites, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    return write_report(path, *case, objects=names_of(N_OBJECTS), groups={"site": sites}, title="Photographs")
+    return write_report(
+        path, *case, objects=names_of(N_OBJECTS), groups={"site": sites}, title="Photographs"
+    )
 
 
 @pytest.fixture
@@ -41,7 +43,9 @@ def page(open_page, file):
 def go_to(page, per_mille, levels=FINE):
     """Move the slider as a hand would: its value, and the event that tells so."""
     place = levels.index(per_mille)
-    page.locator("#level").evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", place)
+    page.locator("#level").evaluate(
+        "(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", place
+    )
 
 
 def said(page, what):
@@ -53,7 +57,9 @@ def rows(page, table):
     cells = page.locator(f"#{table} tbody tr").evaluate_all(
         "rows => rows.map(r => [...r.cells].map(c => c.textContent))"
     )
-    return [[int(c.replace(",", "")) if re.fullmatch(r"[\d,]+", c) else c for c in row] for row in cells]
+    return [
+        [int(c.replace(",", "")) if re.fullmatch(r"[\d,]+", c) else c for c in row] for row in cells
+    ]
 
 
 def percent(text):
@@ -85,7 +91,9 @@ def check_labels(page, predictions, labels, region):
     ruled_out = ~region.outer & (region.sizes > 0)[:, None]
     columns = [labels, predictions.labelsets, region.inner, region.undecided, ruled_out]
     columns += [region.inner & (labels == 0), ruled_out & (labels == 1)]
-    expected = [[name, *row] for name, row in zip(LABELS, np.sum(columns, axis=1).T.tolist(), strict=True)]
+    expected = [
+        [name, *row] for name, row in zip(LABELS, np.sum(columns, axis=1).T.tolist(), strict=True)
+    ]
     assert rows(page, "table-labels") == expected
 
 
@@ -94,22 +102,38 @@ def check_groups(page, contains, sites):
     counted = zip(table.groups, table.n_objects, table.n_covered, strict=True)
     assert [row[:3] for row in shown] == [list(row) for row in counted]
     limits = [[percent(row[4]), percent(row[5])] for row in shown]
-    assert limits == [pytest.approx(pair, abs=0.06) for pair in np.transpose([100 * table.low, 100 * table.high])]
+    assert limits == [
+        pytest.approx(pair, abs=0.06) for pair in np.transpose([100 * table.low, 100 * table.high])
+    ]
 
 
 def test_predicted_labels_are_those_that_are_given(open_page, case, tmp_path):
     predictions, labels = case
     predicted, alone = 1 - labels, np.ones_like(labels)
-    page = open_page(write_report(tmp_path / "r.html", predictions, labels, predicted=predicted, alone=alone))
+    page = open_page(
+        write_report(tmp_path / "r.html", predictions, labels, predicted=predicted, alone=alone)
+    )
     assert [row[2] for row in rows(page, "table-labels")] == predicted.sum(axis=0).tolist()
-    first = ", ".join(name for name, on in zip(LABELS, predicted[0], strict=True) if on) or "no label"
+    first = (
+        ", ".join(name for name, on in zip(LABELS, predicted[0], strict=True) if on) or "no label"
+    )
     assert page.locator("#objects summary span").first.inner_text() == first
     found = {row[0]: row[1:] for row in rows(page, "table-single")}
-    single = {"learner alone": alone, "predicted labels": predicted, "most plausible labelset": predictions.labelsets}
+    single = {
+        "learner alone": alone,
+        "predicted labels": predicted,
+        "most plausible labelset": predictions.labelsets,
+    }
     for name, answers in single.items():
-        f1 = [f1_score(labels, answers, average=average, zero_division=0) for average in ("micro", "macro")]
+        f1 = [
+            f1_score(labels, answers, average=average, zero_division=0)
+            for average in ("micro", "macro")
+        ]
         figures = [hamming_loss(labels, answers), *f1]
-        expected = [f"{100 * accuracy_score(labels, answers):.1f} %", *(f"{figure:.4f}" for figure in figures)]
+        expected = [
+            f"{100 * accuracy_score(labels, answers):.1f} %",
+            *(f"{figure:.4f}" for figure in figures),
+        ]
         assert found.pop(name) == expected
     assert not found
     page.locator("#show").select_option("wrong")
@@ -137,10 +161,17 @@ def check_object(item, i, region, labels, top, truth_p_values):
     size = int(region.sizes[i])
     assert item.locator(".size").inner_text() == f"{size} labelset{'' if size == 1 else 's'}"
     is_in = "in the region." if region.contains(labels)[i] else "not in the region."
-    assert item.locator(".body").inner_text().count(f", p-value {truth_p_values[i]:.4f}; {is_in}") == 1
+    assert (
+        item.locator(".body").inner_text().count(f", p-value {truth_p_values[i]:.4f}; {is_in}") == 1
+    )
     in_region = [region.contains(top.labelsets[:, rank])[i] for rank in range(3)]
-    expected = [[f"{p:.4f}", "yes" if member else "no"] for p, member in zip(top.p_values[i], in_region, strict=True)]
-    assert item.locator("tbody tr td").all_inner_texts() == [cell for row in expected for cell in row]
+    expected = [
+        [f"{p:.4f}", "yes" if member else "no"]
+        for p, member in zip(top.p_values[i], in_region, strict=True)
+    ]
+    assert item.locator("tbody tr td").all_inner_texts() == [
+        cell for row in expected for cell in row
+    ]
 
 
 def test_objects_show_their_regions(page, case):
@@ -174,7 +205,9 @@ def test_search_finds_names_and_labels(page, case):
     assert found.inner_text() == f"{N_OBJECTS} of {N_OBJECTS} objects"
     page.locator("#search").fill("PHOTO 01")
     assert found.inner_text() == f"10 of {N_OBJECTS} objects"
-    assert page.locator("#objects summary b").all_inner_texts() == [f"photo 01{i}" for i in range(10)]
+    assert page.locator("#objects summary b").all_inner_texts() == [
+        f"photo 01{i}" for i in range(10)
+    ]
     page.locator("#search").fill("nothing like this")
     assert found.inner_text() == f"0 of {N_OBJECTS} objects"
     page.locator("#search").fill("")
@@ -210,8 +243,12 @@ def test_objects_can_be_chosen_and_put_in_order(page, case):
         assert found.inner_text() == f"{members.sum()} of {N_OBJECTS} objects"
     page.locator("#show").select_option("all")
     names = names_of(N_OBJECTS)
-    # p-values travel in units of 1 / 10 000, which is finer than they are: equal ones stay in the order of the data
-    for word, numbers in (("credibility", predictions.credibility), ("truth", predictions.p_value(labels))):
+    # p-values travel in units of 1 / 10 000, which is finer than they are: equal ones stay in the
+    # order of the data
+    for word, numbers in (
+        ("credibility", predictions.credibility),
+        ("truth", predictions.p_value(labels)),
+    ):
         page.locator("#order").select_option(word)
         order = np.argsort(numbers, kind="stable")[:20]
         assert page.locator("#objects summary b").all_inner_texts() == [names[i] for i in order]
@@ -290,9 +327,13 @@ def test_figures_are_drawn_and_follow_the_level(page):
     dot = page.locator("#figure-calibration .mark-symbol path")
     before = dot.get_attribute("transform")
     go_to(page, 500)
-    page.wait_for_function("([d, old]) => d.getAttribute('transform') !== old", arg=[dot.element_handle(), before])
+    page.wait_for_function(
+        "([d, old]) => d.getAttribute('transform') !== old", arg=[dot.element_handle(), before]
+    )
     page.locator("#grouping").select_option(label="label")
-    page.wait_for_function("document.querySelectorAll('#figure-groups .mark-symbol path').length === 5")
+    page.wait_for_function(
+        "document.querySelectorAll('#figure-groups .mark-symbol path').length === 5"
+    )
 
 
 def test_axes_of_counts_have_whole_numbers(open_page, case, tmp_path):
@@ -305,7 +346,9 @@ def test_axes_of_counts_have_whole_numbers(open_page, case, tmp_path):
 
 def test_figure_of_many_groups_shows_the_worst(open_page, case, tmp_path):
     predictions, labels = case
-    order = np.argsort(~predictions.region(0.05).contains(labels), kind="stable")  # those that are missed come last
+    order = np.argsort(
+        ~predictions.region(0.05).contains(labels), kind="stable"
+    )  # those that are missed come last
     wards = np.empty(N_OBJECTS, dtype=int)
     wards[order] = np.arange(N_OBJECTS) * 60 // N_OBJECTS
     page = open_page(write_report(tmp_path / "r.html", predictions, labels, groups={"ward": wards}))
@@ -339,7 +382,10 @@ def test_phone_needs_no_scrolling_sideways(open_page, file):
 
 
 def test_wide_tables_can_be_reached_by_keyboard_where_they_scroll(open_page, file):
-    wide, narrow = open_page(file, viewport={"width": 1200, "height": 900}), open_page(file, **PHONE)
+    wide, narrow = (
+        open_page(file, viewport={"width": 1200, "height": 900}),
+        open_page(file, **PHONE),
+    )
     box = ".scroll:has(> #table-labels)"
     assert wide.locator(box).get_attribute("tabindex") is None
     assert narrow.locator(box).get_attribute("tabindex") == "0"
@@ -372,7 +418,10 @@ def test_without_javascript_the_tables_are_there(open_page, file, case):
 def test_tables_are_the_same_before_and_after_the_script(open_page, file):
     still, moving = open_page(file, wait="#words", java_script_enabled=False), open_page(file)
     tables = ["table-sizes", "table-labels", *(f"table-groups-{g}" for g in range(4))]
-    texts = [[page.locator(f"#{table} tbody").text_content() for table in tables] for page in (still, moving)]
+    texts = [
+        [page.locator(f"#{table} tbody").text_content() for table in tables]
+        for page in (still, moving)
+    ]
     assert [text.replace("\n", "") for text in texts[0]] == texts[1]
 
 
@@ -392,13 +441,18 @@ def test_report_without_truth_works(open_page, case, tmp_path):
     assert "Truth" not in page.locator("#objects .body").inner_text()
     go_to(page, 10)
     page.locator("#show").select_option("empty")
-    assert page.locator("#found").inner_text() == f"{(case[0].region(0.99).sizes == 0).sum()} of {N_OBJECTS} objects"
+    assert (
+        page.locator("#found").inner_text()
+        == f"{(case[0].region(0.99).sizes == 0).sum()} of {N_OBJECTS} objects"
+    )
     page.locator("#objects details:not([open]) summary").first.click()
     page.get_by_text("No labelset is left at this level").first.wait_for()
 
 
 def test_old_browsers_are_told_so(open_page, file):
-    page = open_page(file, wait="#trouble:not([hidden])", before="delete window.DecompressionStream")
+    page = open_page(
+        file, wait="#trouble:not([hidden])", before="delete window.DecompressionStream"
+    )
     assert "too old" in page.locator("#trouble").inner_text()
     assert not page.locator("#controls").is_visible()
 
@@ -429,7 +483,11 @@ def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
     page.locator("#objects summary").first.click()
     page.locator("#objects .body").wait_for()
     assert page.locator("#objects .chip.possible").count() == region.undecided[0].sum()
-    predicted = [name for name, on in zip(predictions.label_names, predictions.labelsets[0], strict=True) if on]
+    predicted = [
+        name
+        for name, on in zip(predictions.label_names, predictions.labelsets[0], strict=True)
+        if on
+    ]
     assert max(np.flatnonzero(predictions.labelsets[0])) > 16
     assert page.locator("#objects summary span").first.inner_text() == ", ".join(predicted)
     assert "upper bounds" in page.locator("#sizes").inner_text()

@@ -8,7 +8,13 @@ import pytest
 from report_cases import cross_predictions, some_predictions
 
 from labelsure.conformal import GUARANTEES
-from labelsure.metrics import calibration_curve, coverage_by_group, coverage_by_label, coverage_by_size, size_histogram
+from labelsure.metrics import (
+    calibration_curve,
+    coverage_by_group,
+    coverage_by_label,
+    coverage_by_size,
+    size_histogram,
+)
 from labelsure.predictions import NoGuarantee
 from labelsure.report._acceptance import ALPHAS, accept
 from labelsure.report._facts import Facts
@@ -28,7 +34,9 @@ def counted():
     return predictions, labels, groups, facts_of(predictions, labels, groups)
 
 
-@pytest.mark.parametrize("options", [{}, {"smoothed": True, "random_state": 0}], ids=["plain", "smoothed"])
+@pytest.mark.parametrize(
+    "options", [{}, {"smoothed": True, "random_state": 0}], ids=["plain", "smoothed"]
+)
 def test_sizes_at_all_levels_are_those_of_regions(options):
     predictions, _ = some_predictions(n_objects=12, **options)
     levels = Levels.offered(predictions)
@@ -54,14 +62,23 @@ def test_codes_tell_what_is_in_each_region(counted, per_mille):
 @pytest.mark.parametrize("per_mille", [500, 800, 950, 990])
 def test_counts_are_those_of_the_metrics(counted, per_mille):
     predictions, labels, groups, facts = counted
-    place, region = facts.levels.per_mille.index(per_mille), predictions.region((1000 - per_mille) / 1000)
+    place, region = (
+        facts.levels.per_mille.index(per_mille),
+        predictions.region((1000 - per_mille) / 1000),
+    )
     contains = region.contains(labels)
     histogram = size_histogram(region.sizes, max_size=2**5)
     assert facts.counts.sizes[place].tolist() == [histogram.n_empty, *histogram.counts]
     assert facts.counts.covered[place] == contains.sum()
     assert facts.counts.single_right[place] == (contains & (region.sizes == 1)).sum()
     ruled_out = ~region.outer & (region.sizes > 0)[:, None]
-    said = [region.inner, region.undecided, ruled_out, region.inner & (labels == 0), ruled_out & (labels == 1)]
+    said = [
+        region.inner,
+        region.undecided,
+        ruled_out,
+        region.inner & (labels == 0),
+        ruled_out & (labels == 1),
+    ]
     assert facts.counts.labels[place].T.tolist() == [what.sum(axis=0).tolist() for what in said]
     site, by_cardinality, by_label, by_size = facts.counts.groups
     expected = [
@@ -100,9 +117,16 @@ def test_regions_of_every_guarantee_are_told_exactly(guarantee):
     assert facts.levels.per_mille == (FINE if predictions.nested else COARSE)
     assert facts.counts.size_kind == "counted"
     for per_mille in (500, 800, 950):
-        place, region = facts.levels.per_mille.index(per_mille), predictions.region((1000 - per_mille) / 1000)
-        assert (members(facts.objects.labels, place, predictions.nested) == region.possible_values).all()
-        assert (members(facts.objects.truth, place, predictions.nested) == region.contains(labels)).all()
+        place, region = (
+            facts.levels.per_mille.index(per_mille),
+            predictions.region((1000 - per_mille) / 1000),
+        )
+        assert (
+            members(facts.objects.labels, place, predictions.nested) == region.possible_values
+        ).all()
+        assert (
+            members(facts.objects.truth, place, predictions.nested) == region.contains(labels)
+        ).all()
         assert facts.objects.sizes[place].tolist() == region.sizes.tolist()
 
 
@@ -110,16 +134,29 @@ def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(monkeypatch)
     monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
     predictions, _ = some_predictions(n_objects=3, n_labels=26, n_calibration=40)
     facts = facts_of(predictions)
-    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == ("bound", "bounded", COARSE)
+    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == (
+        "bound",
+        "bounded",
+        COARSE,
+    )
     place = COARSE.index(900)
-    assert facts.objects.sizes[place].tolist() == (2.0 ** predictions.region(0.1).undecided.sum(axis=1)).tolist()
+    assert (
+        facts.objects.sizes[place].tolist()
+        == (2.0 ** predictions.region(0.1).undecided.sum(axis=1)).tolist()
+    )
 
 
 def test_sizes_that_are_not_counted_are_called_estimates():
     predictions, labels = some_predictions(n_objects=2, n_labels=32, n_calibration=100)
     facts = facts_of(predictions, labels)
-    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == ("search", "estimated", COARSE)
-    assert facts.objects.sizes[COARSE.index(950)].tolist() == predictions.region(0.05).sizes.tolist()
+    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == (
+        "search",
+        "estimated",
+        COARSE,
+    )
+    assert (
+        facts.objects.sizes[COARSE.index(950)].tolist() == predictions.region(0.05).sizes.tolist()
+    )
 
 
 def test_many_objects_are_counted_at_fewer_levels_and_listed_in_part(monkeypatch):
@@ -171,7 +208,10 @@ def test_nothing_is_promised_where_nothing_is_proven():
     place = FINE.index(900)
     assert facts_of(unknown, labels).words[place].status == "kept"
     words = facts_of(unknown, 1 - labels).words[place]
-    assert (words.status, words.statement) == ("below", "Nothing is proven about p-values of unknown origin.")
+    assert (words.status, words.statement) == (
+        "below",
+        "Nothing is proven about p-values of unknown origin.",
+    )
     assert words.promise.endswith("Nothing is proven about these predictions.")
     assert {point["proven"] for point in facts_of(unknown, labels).calibration} == {None}
 

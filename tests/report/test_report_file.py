@@ -22,7 +22,10 @@ def case():
 @pytest.fixture(scope="module")
 def page(case, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    assert write_report(path, *case, objects=names_of(20), groups={EVIL: [EVIL] * 20}, title=EVIL) == path
+    assert (
+        write_report(path, *case, objects=names_of(20), groups={EVIL: [EVIL] * 20}, title=EVIL)
+        == path
+    )
     return path.read_text(encoding="utf-8")
 
 
@@ -32,7 +35,13 @@ def test_report_of_5000_objects_and_14_labels_takes_less_than_2_megabytes(tmp_pa
     random = np.random.default_rng(0)
     names = [random.bytes(16).hex() for _ in range(5000)]  # nothing that deflates well
     groups = {"site": np.arange(5000) % 12, "sex": np.arange(5000) % 2}
-    path = write_report(tmp_path / "a.html", predictor.predict_labelsets(outputs), labels, objects=names, groups=groups)
+    path = write_report(
+        tmp_path / "a.html",
+        predictor.predict_labelsets(outputs),
+        labels,
+        objects=names,
+        groups=groups,
+    )
     assert path.stat().st_size < 2_000_000
 
 
@@ -40,16 +49,23 @@ def test_long_reports_show_how_far_they_are_on_a_terminal(case, tmp_path, monkey
     monkeypatch.setattr(_parallel, "SECONDS_BEFORE_SHOWN", 0)
     for is_terminal in (True, False):
         watched = io.StringIO()
-        monkeypatch.setattr(watched, "isatty", lambda is_terminal=is_terminal: is_terminal, raising=False)
+        monkeypatch.setattr(
+            watched, "isatty", lambda is_terminal=is_terminal: is_terminal, raising=False
+        )
         monkeypatch.setattr(sys, "stderr", watched)
         write_report(tmp_path / "a.html", *case)
-        shown = [name for name in ("counting labelsets", "regions, levels") if name in watched.getvalue()]
+        shown = [
+            name for name in ("counting labelsets", "regions, levels") if name in watched.getvalue()
+        ]
         assert len(shown) == (2 if is_terminal else 0)
 
 
 def test_report_needs_nothing_from_elsewhere(page):
     assert "://" not in page
-    assert re.findall(r"<(?:link|iframe|img|object|embed)\b|<script[^>]* src|@import|url\(", page) == []
+    assert (
+        re.findall(r"<(?:link|iframe|img|object|embed)\b|<script[^>]* src|@import|url\(", page)
+        == []
+    )
     assert "default-src 'none'" in page
 
 
@@ -62,19 +78,29 @@ def test_names_of_objects_labels_and_titles_are_text(page):
 
 
 def test_report_is_the_same_for_the_same_input(case, page, tmp_path):
-    again = write_report(tmp_path / "again.html", *case, objects=names_of(20), groups={EVIL: [EVIL] * 20}, title=EVIL)
+    again = write_report(
+        tmp_path / "again.html", *case, objects=names_of(20), groups={EVIL: [EVIL] * 20}, title=EVIL
+    )
     assert again.read_text(encoding="utf-8") == page
 
 
 def test_licences_travel_with_the_library(page):
     licences = read_asset("vega/LICENSES.txt")
     assert licences in page
-    for line in ("University of Washington Interactive Data Lab", "Mike Bostock", "BSD-3-Clause", "ISC", "MIT"):
+    for line in (
+        "University of Washington Interactive Data Lab",
+        "Mike Bostock",
+        "BSD-3-Clause",
+        "ISC",
+        "MIT",
+    ):
         assert line in licences
 
 
 def test_every_figure_has_words_and_a_table(page):
-    figures = re.findall(r'<div class="figure" id="figure-(\w+)" role="img" aria-label="[^"]{20,}"', page)
+    figures = re.findall(
+        r'<div class="figure" id="figure-(\w+)" role="img" aria-label="[^"]{20,}"', page
+    )
     assert figures == ["calibration", "sizes", "confidence", "credibility", "groups"]
     assert [name for name in figures if f'<table id="table-{name}' not in page] == []
 
@@ -100,13 +126,25 @@ def test_every_part_is_there(page):
 
 def test_report_names_the_condition_of_folds(tmp_path):
     page = write_report(tmp_path / "report.html", *cross_predictions()).read_text(encoding="utf-8")
-    assert "exchangeable examples in folds that were not chosen by their labels, on average over the draws" in page
+    assert (
+        "exchangeable examples in folds that were not chosen by their labels, on average over the"
+        " draws" in page
+    )
 
 
 def test_report_without_truth_leaves_out_what_needs_it(case, tmp_path):
     page = write_report(tmp_path / "report.html", case[0]).read_text(encoding="utf-8")
     sections = re.findall(r'<section id="(\w+)"', page)
-    assert sections == ["answer", "sizes", "plausibility", "labels", "accept", "hardest", "browser", "words"]
+    assert sections == [
+        "answer",
+        "sizes",
+        "plausibility",
+        "labels",
+        "accept",
+        "hardest",
+        "browser",
+        "words",
+    ]
     assert "true labels not known" in page
     assert "Not known: these objects come without their true labels" in page
 
@@ -117,7 +155,9 @@ def test_names_come_from_the_index_of_a_frame(tmp_path):
     frame = pandas.DataFrame(outputs, index=[f"row {i}" for i in "abcdef"])
     predictions = calibrate_outputs(*draw(50, seed=1)).predict_labelsets(frame)
     groups = pandas.DataFrame({"site": list("xxyyzz")})
-    page = write_report(tmp_path / "r.html", predictions, labels, groups=groups).read_text(encoding="utf-8")
+    page = write_report(tmp_path / "r.html", predictions, labels, groups=groups).read_text(
+        encoding="utf-8"
+    )
     assert "row c" in page
     assert "by site" in page
 
@@ -140,7 +180,10 @@ def test_one_object_and_one_label_are_enough(tmp_path):
     ("arguments", "message"),
     [
         ({"predictions": [[0, 1]]}, "predictions must be LabelsetPredictions, got list"),
-        ({"Y": np.zeros((19, 5))}, "the predictions and Y must have the same number of rows, got 20 and 19"),
+        (
+            {"Y": np.zeros((19, 5))},
+            "the predictions and Y must have the same number of rows, got 20 and 19",
+        ),
         ({"Y": np.full((20, 5), 2)}, "Y must hold only 0 and 1"),
         ({"Y": np.zeros((20, 4))}, "Y must have 5 columns"),
         ({"objects": "abc"}, "objects must hold one name per object"),
@@ -169,7 +212,9 @@ def test_too_many_groups_are_refused(tmp_path):
         write_report(tmp_path / "r.html", predictions, groups={"age": np.linspace(0, 1, 120)})
 
 
-@pytest.mark.parametrize(("name", "message"), [("", "got the folder"), ("none/r.html", "does not exist"), (3, "got 3")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("", "got the folder"), ("none/r.html", "does not exist"), (3, "got 3")]
+)
 def test_a_place_that_cannot_be_written_to_is_refused(case, tmp_path, name, message):
     with pytest.raises(ValueError, match=message):
         write_report(name if name == 3 else tmp_path / name, case[0])
@@ -192,8 +237,14 @@ def test_a_report_that_cannot_be_finished_leaves_the_old_one(case, tmp_path, mon
 def contrast(one, other):
     """The contrast of two colours as WCAG 2 defines it."""
     linear = [
-        [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in colour]
-        for colour in ([int(hexadecimal[i : i + 2], 16) / 255 for i in (1, 3, 5)] for hexadecimal in (one, other))
+        [
+            value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+            for value in colour
+        ]
+        for colour in (
+            [int(hexadecimal[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+            for hexadecimal in (one, other)
+        )
     ]
     low, high = sorted(0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in linear)
     return (high + 0.05) / (low + 0.05)
@@ -205,7 +256,9 @@ def test_contrast_is_that_of_wcag_aa_in_light_and_dark():
     for scheme in schemes:
         colours = dict(re.findall(r"--([\w-]+): (#\w{6});", scheme))
         pairs = [
-            (text, paper) for text in ("ink", "soft", "accent", "good", "warn", "bad") for paper in ("paper", "wash")
+            (text, paper)
+            for text in ("ink", "soft", "accent", "good", "warn", "bad")
+            for paper in ("paper", "wash")
         ]
         pairs.append(("on-accent", "accent"))
         assert {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in pairs

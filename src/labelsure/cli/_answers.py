@@ -61,7 +61,9 @@ class CsvAnswers(AnswerFormat):
 
     def part(self, cells: Cells) -> bytes:
         """Return one line per row."""
-        columns = [_in_rows(cells[name], self._labels, self._number) for name in self.layout.schema.names]
+        columns = [
+            _in_rows(cells[name], self._labels, self._number) for name in self.layout.schema.names
+        ]
         return self._lines(zip(*columns, strict=True))
 
     def _labels(self, value: Any) -> str:
@@ -85,8 +87,13 @@ class JsonAnswers(AnswerFormat):
         """Return one line per row."""
         write = partial(json.dumps, ensure_ascii=False)
         names = self.layout.schema.names
-        columns = [_in_rows(cells[name], write, lambda value: None if isnan(value) else write(value)) for name in names]
-        template = "{" + ", ".join(write(name).replace("%", "%%") + ": %s" for name in names) + "}\n"
+        columns = [
+            _in_rows(cells[name], write, lambda value: None if isnan(value) else write(value))
+            for name in names
+        ]
+        template = (
+            "{" + ", ".join(write(name).replace("%", "%%") + ": %s" for name in names) + "}\n"
+        )
         texts = [["null" if cell is None else cell for cell in column] for column in columns]
         return "".join([template % row for row in zip(*texts, strict=True)]).encode()
 
@@ -116,7 +123,9 @@ def _import_parquet() -> Any:
     return import_optional("pyarrow.parquet", extra="cli", purpose="Writing Parquet")
 
 
-def _in_rows(cells: Any, write: Callable[[Any], Any], write_float: Callable[[float], Any]) -> list[Any]:
+def _in_rows(
+    cells: Any, write: Callable[[Any], Any], write_float: Callable[[float], Any]
+) -> list[Any]:
     """Return a column as a list of cells, None where there is nothing; what comes again is written once."""
     if isinstance(cells, RepeatedValues):
         return RepeatedValues([write(value) for value in cells.values], cells.places).to_list()
@@ -125,5 +134,9 @@ def _in_rows(cells: Any, write: Callable[[Any], Any], write_float: Callable[[flo
     return [write_float(cell) if isinstance(cell, float) else cell for cell in cells.tolist()]
 
 
-FORMATS: dict[str, type[AnswerFormat]] = {".csv": CsvAnswers, ".jsonl": JsonAnswers, ".parquet": ParquetAnswers}
+FORMATS: dict[str, type[AnswerFormat]] = {
+    ".csv": CsvAnswers,
+    ".jsonl": JsonAnswers,
+    ".parquet": ParquetAnswers,
+}
 """From the ending of the output to how it is written."""

@@ -94,7 +94,9 @@ def names(text: str) -> list[str]:
     """
     found = [name.strip() for name in text.split(",")]
     if not all(found):
-        raise ArgumentTypeError(f"expected names of columns with commas between them, such as sea,city, got {text!r}")
+        raise ArgumentTypeError(
+            f"expected names of columns with commas between them, such as sea,city, got {text!r}"
+        )
     return found
 
 
@@ -102,15 +104,25 @@ def output_file(text: str, *endings: str) -> Path:
     """Return the path of a file that can be written, so that a long run does not end with nowhere to write to."""
     path = full_path(text)
     if endings and path.suffix.lower() not in endings:
-        raise ArgumentTypeError(f"expected a file that ends in {' or '.join(endings)}, got {text!r}")
+        raise ArgumentTypeError(
+            f"expected a file that ends in {' or '.join(endings)}, got {text!r}"
+        )
     if path.exists() and not path.is_file():
-        raise ArgumentTypeError(f"expected a file to write, but {text} is none. Name a file in an existing folder")
+        raise ArgumentTypeError(
+            f"expected a file to write, but {text} is none. Name a file in an existing folder"
+        )
     if not path.parent.is_dir():
-        raise ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} to. Create it first")
+        raise ArgumentTypeError(
+            f"there is no folder {path.parent} to write {path.name} to. Create it first"
+        )
     if not os.access(path.parent, os.W_OK):
-        raise ArgumentTypeError(f"the folder {path.parent} may not be written to. Choose another one")
+        raise ArgumentTypeError(
+            f"the folder {path.parent} may not be written to. Choose another one"
+        )
     if path.exists() and not os.access(path, os.W_OK):
-        raise ArgumentTypeError(f"the file {path} may not be written to. Choose another one, or change its rights")
+        raise ArgumentTypeError(
+            f"the file {path} may not be written to. Choose another one, or change its rights"
+        )
     return path
 
 
@@ -125,7 +137,8 @@ def confidence_level(text: str) -> str:
     level = _percent(text, "confidence")
     if level < 1:
         raise ArgumentTypeError(
-            f"expected a confidence in percent, got {text}: write {(100 * level).normalize():f} for {text}"
+            f"expected a confidence in percent, got {text}: write {(100 * level).normalize():f}"
+            f" for {text}"
         )
     return f"{level.normalize():f}"
 
@@ -184,7 +197,9 @@ def _percent(text: str, what: str) -> Decimal:
     except InvalidOperation:
         valid = False
     if not valid:
-        raise ArgumentTypeError(f"expected a {what} in percent between 0 and 100, such as 95, got {text!r}")
+        raise ArgumentTypeError(
+            f"expected a {what} in percent between 0 and 100, such as 95, got {text!r}"
+        )
     return number
 
 

@@ -20,20 +20,41 @@ def add_parser(commands: Any) -> None:
         "check",
         help="find labels of a table that are likely to be wrong",
         description=(
-            "Write the doubtful labels of a table as CSV, the most doubtful first, each with the labels that would fit"
-            " better. Every row is judged by a model that has not seen it. With a file of rows that are known to be"
-            " labelled well, rows are flagged as well, with a bound on the expected share of correct ones among them."
-            " Rows are counted from 1, below the header; where 'better' is empty no label fits best."
+            "Write the doubtful labels of a table as CSV, the most doubtful first, each with the"
+            " labels that would fit"
+            " better. Every row is judged by a model that has not seen it. With a file of rows"
+            " that are known to be"
+            " labelled well, rows are flagged as well, with a bound on the expected share of"
+            " correct ones among them."
+            " Rows are counted from 1, below the header; where 'better' is empty no label fits"
+            " best."
         ),
     )
-    parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
-    add_learning(parser)
-    parser.add_argument("--trusted", type=Path, metavar="FILE", help="rows labelled well, with the same columns")
     parser.add_argument(
-        "--level", type=_level, default=0.1, metavar="A", help="with --trusted: share of correct rows (default: 0.1)"
+        "data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file"
     )
-    parser.add_argument("-o", "--output", type=_table_file, required=True, metavar="FILE", help="where to write them")
-    parser.add_argument("--folds", type=words.count, default=5, metavar="K", help="without --trusted (default: 5)")
+    add_learning(parser)
+    parser.add_argument(
+        "--trusted", type=Path, metavar="FILE", help="rows labelled well, with the same columns"
+    )
+    parser.add_argument(
+        "--level",
+        type=_level,
+        default=0.1,
+        metavar="A",
+        help="with --trusted: share of correct rows (default: 0.1)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=_table_file,
+        required=True,
+        metavar="FILE",
+        help="where to write them",
+    )
+    parser.add_argument(
+        "--folds", type=words.count, default=5, metavar="K", help="without --trusted (default: 5)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -43,22 +64,33 @@ def run(options: Namespace) -> None:
     from labelsure.decisions import find_label_errors
 
     if options.trusted and options.trusted.resolve() == options.data.resolve():
-        raise CommandError(f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted.")
-    refuse_to_overwrite(options.output, options.data, *([options.trusted] if options.trusted else []))
+        raise CommandError(
+            f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted."
+        )
+    refuse_to_overwrite(
+        options.output, options.data, *([options.trusted] if options.trusted else [])
+    )
     with in_one_line():
         schema, known = read_examples(options.trusted or options.data, options)
-        suspects = open_table(options.data, schema, labels=True).read() if options.trusted else known
+        suspects = (
+            open_table(options.data, schema, labels=True).read() if options.trusted else known
+        )
     model = _model(options, schema, known.n_rows)
     if options.trusted:
         say(_what_it_takes(options, known.n_rows, suspects.n_rows))
     trusted = (known.X, known.Y) if options.trusted else None
     try:
         model.fit(known.X, known.Y, label_names=list(schema.label_names))
-        errors = find_label_errors(model, suspects.X, suspects.Y, trusted=trusted, level=options.level)
+        errors = find_label_errors(
+            model, suspects.X, suspects.Y, trusted=trusted, level=options.level
+        )
     except ValueError as error:
         raise CommandError(" ".join(str(error).split())) from error
     write_whole(options.output, _as_csv(errors))
-    say(f"{counted(len(errors.pairs), 'doubtful label')} in {counted(suspects.n_rows, 'row')}, in {options.output}.")
+    say(
+        f"{counted(len(errors.pairs), 'doubtful label')} in {counted(suspects.n_rows, 'row')}, in"
+        f" {options.output}."
+    )
     say(errors.statement.replace("pass trusted=(X, Y)", "add --trusted FILE"))
 
 
@@ -73,7 +105,8 @@ def _model(options: Namespace, schema: Any, n_rows: int) -> Any:
         return InductiveConformalClassifier(learner, calibration_size=0.5, **given)
     if options.folds < 2 or n_rows < 2 * options.folds:
         raise CommandError(
-            f"{options.data}: {counted(n_rows, 'row')} for {options.folds} folds; there must be at least 2 folds with 2"
+            f"{options.data}: {counted(n_rows, 'row')} for {options.folds} folds; there must be"
+            f" at least 2 folds with 2"
             " rows in each. Bring more rows, or choose another number with --folds."
         )
     return CrossConformalClassifier(learner, cv=options.folds, **given)
@@ -87,12 +120,15 @@ def _what_it_takes(options: Namespace, n_trusted: int, n_suspects: int) -> str:
     least = fewest_flagged(n_calibrate, n_suspects, options.level)
     if least > n_suspects:
         raise CommandError(
-            f"{options.trusted}: with {counted(n_trusted, 'trusted row')}, half of them to calibrate, nothing can be"
-            f" flagged at level {options.level:g}. Bring {2 * math.ceil(1 / options.level) - 2} or more, or raise"
+            f"{options.trusted}: with {counted(n_trusted, 'trusted row')}, half of them to"
+            f" calibrate, nothing can be"
+            f" flagged at level {options.level:g}. Bring {2 * math.ceil(1 / options.level) - 2}"
+            f" or more, or raise"
             " --level."
         )
     return (
-        f"{counted(n_trusted, 'trusted row')}, {n_calibrate} of them calibrate: at level {options.level:g} rows are"
+        f"{counted(n_trusted, 'trusted row')}, {n_calibrate} of them calibrate: at level"
+        f" {options.level:g} rows are"
         f" flagged where at least {least} of {n_suspects} look wrong together."
     )
 
@@ -102,7 +138,9 @@ def _as_csv(errors: Any) -> str:
     text, names = io.StringIO(), errors.label_names
     with_level = errors.p_values is not None
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "label", "given", "gain", "better", *(["p_value", "flagged"] if with_level else [])])
+    writer.writerow(
+        ["row", "label", "given", "gain", "better", *(["p_value", "flagged"] if with_level else [])]
+    )
     for (row, label), better in zip(errors.pairs.tolist(), errors.better.tolist(), strict=True):
         named = ";".join(name for name, on in zip(names, better, strict=True) if on)
         judged = [f"{errors.p_values[row]:.6g}", int(errors.flagged[row])] if with_level else []
@@ -117,7 +155,9 @@ def _level(text: str) -> float:
     except ValueError:
         level = 0.0
     if not 0 < level < 1:
-        raise ArgumentTypeError(f"expected a share strictly between 0 and 1, such as 0.1, got {text!r}")
+        raise ArgumentTypeError(
+            f"expected a share strictly between 0 and 1, such as 0.1, got {text!r}"
+        )
     return level
 
 

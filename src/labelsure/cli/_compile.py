@@ -13,8 +13,10 @@ def add_parser(commands: Any) -> None:
         "compile",
         help="compile beforehand what learns and what answers questions about labelsets",
         description=(
-            "Compile what learns and what answers questions about labelsets, and keep it, so that the first questions"
-            " in every new process are answered at once. It is kept beside the package, in the user's cache, or in the"
+            "Compile what learns and what answers questions about labelsets, and keep it, so that"
+            " the first questions"
+            " in every new process are answered at once. It is kept beside the package, in the"
+            " user's cache, or in the"
             " folder that the environment variable NUMBA_CACHE_DIR names."
         ),
     )
@@ -28,7 +30,8 @@ def run(_: Namespace) -> None:
     folders = compile_kernels()
     if not folders:
         raise CommandError(
-            "compiled, but no folder could be written to keep it in. Set the environment variable NUMBA_CACHE_DIR, here"
+            "compiled, but no folder could be written to keep it in. Set the environment variable"
+            " NUMBA_CACHE_DIR, here"
             " and where labelsure runs."
         )
     say("\n  ".join(["Compiled code is kept in", *map(str, folders)]))

@@ -20,7 +20,8 @@ def add_parser(commands: Any) -> None:
         "datasets",
         help="list the data sets known by name, or write one to a file",
         description=(
-            "Without a name, list the data sets that are known; with one, describe it, and with -o write it to a CSV or"
+            "Without a name, list the data sets that are known; with one, describe it, and with"
+            " -o write it to a CSV or"
             " Parquet file: features first, then the labels."
         ),
     )
@@ -32,7 +33,9 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="where to write it (.csv or .parquet)",
     )
-    parser.add_argument("--part", choices=PARTS, default="all", help="of its standard split (default: all)")
+    parser.add_argument(
+        "--part", choices=PARTS, default="all", help="of its standard split (default: all)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -55,7 +58,10 @@ def run(options: Namespace) -> None:
         n_rows = len(rows)
         write = _write_parquet if options.output.suffix.lower() == ".parquet" else _write_csv
         write(options.output, data, rows)
-    say(f"{options.output.name}: {n_rows} rows, {len(data.feature_names)} features, {len(data.label_names)} labels")
+    say(
+        f"{options.output.name}: {n_rows} rows, {len(data.feature_names)} features,"
+        f" {len(data.label_names)} labels"
+    )
 
 
 def _table_file(text: str) -> Any:

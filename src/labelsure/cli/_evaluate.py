@@ -27,7 +27,12 @@ to ask of these data. A lower level, another learner or another question may say
 labelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."""
 """What to do where regions say next to nothing about single labels."""
 
-SINGLE = {"learner_alone": "learner alone", "exact_match": "exact-match", "hamming": "hamming", "f1": "f1"}
+SINGLE = {
+    "learner_alone": "learner alone",
+    "exact_match": "exact-match",
+    "hamming": "hamming",
+    "f1": "f1",
+}
 """Single answers, as in files and as printed: the learner's, and those for each metric."""
 
 
@@ -37,8 +42,10 @@ def add_parser(commands: Any) -> None:
         "evaluate",
         help="compare predictions with known labels",
         description=(
-            "Compare the model's answers with the labels of a table that it was not fitted on: how often regions hold"
-            " the truth, with exact intervals, how large they are, how good its single answers are beside those of the"
+            "Compare the model's answers with the labels of a table that it was not fitted on:"
+            " how often regions hold"
+            " the truth, with exact intervals, how large they are, how good its single answers"
+            " are beside those of the"
             " learner alone, and all of it label by label."
         ),
     )
@@ -52,7 +59,9 @@ def add_parser(commands: Any) -> None:
         metavar="C",
         help=f"in percent; labels are listed for the last (default: {' '.join(levels)})",
     )
-    parser.add_argument("--json", type=words.output_file, metavar="FILE", help="also write all figures to FILE")
+    parser.add_argument(
+        "--json", type=words.output_file, metavar="FILE", help="also write all figures to FILE"
+    )
     add_jobs(parser)
     add_predict_for(parser)
     parser.set_defaults(run=run)
@@ -69,7 +78,12 @@ def run(options: Namespace) -> None:
     answers = answer_rows(trained.model, batch.X)
     figures = judge(trained.model, answers, batch.Y, list(dict.fromkeys(options.confidence)))
     if options.json is not None:
-        document = {"model": str(options.model), "data": str(options.data), **figures, "versions": versions()}
+        document = {
+            "model": str(options.model),
+            "data": str(options.data),
+            **figures,
+            "versions": versions(),
+        }
         write_whole(options.json, json.dumps(document, indent=1) + "\n")
     say("\n".join(_lines(f"{options.data}", figures, labels_in_words(trained.model))))
 
@@ -123,11 +137,16 @@ def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, floa
     outputs, predictions = answers.outputs, answers.predictions
     single = {"learner_alone": labels_of_outputs(outputs)}
     for metric in ("exact match", "hamming", "f1"):
-        single[metric.replace(" ", "_")] = single_answers(predictions, model.calibrator_, outputs, metric)
+        single[metric.replace(" ", "_")] = single_answers(
+            predictions, model.calibrator_, outputs, metric
+        )
     single["predict"] = answers.labels
     measures = {key: point_measures(Y, labels) for key, labels in single.items()}
     figures = {key: {name: row[name] for name in names} for key, row in measures.items()}
-    brier, of_learner = brier_score(Y, predictions.probabilities), brier_score(Y, sum(outputs) / len(outputs))
+    brier, of_learner = (
+        brier_score(Y, predictions.probabilities),
+        brier_score(Y, sum(outputs) / len(outputs)),
+    )
     for key, row in figures.items():
         row["brier_score"] = of_learner if key == "learner_alone" else brier
     return figures
@@ -176,13 +195,30 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
     from labelsure.report._comparison import AnswersOfPerson
 
     level = list(figures["levels"])[-1]
-    levels = [("confidence", "coverage", "95 % interval", "labelsets: mean", "median", "one", "none", "undecided")]
+    levels = [
+        (
+            "confidence",
+            "coverage",
+            "95 % interval",
+            "labelsets: mean",
+            "median",
+            "one",
+            "none",
+            "undecided",
+        )
+    ]
     for name, row in figures["levels"].items():
         interval = f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %"
         sizes = f"{row['mean_size']:.4g}", f"{row['median_size']:.4g}"
-        shares = f"{100 * row['single']:.1f} %", f"{100 * row['empty']:.1f} %", f"{row['undecided']:.2f}"
+        shares = (
+            f"{100 * row['single']:.1f} %",
+            f"{100 * row['empty']:.1f} %",
+            f"{row['undecided']:.2f}",
+        )
         levels.append((f"{name} %", f"{100 * row['coverage']:.1f} %", interval, *sizes, *shares))
-    labels = [("label", "rows", "predicted", "right", "F1", "sure", "wrongly", "ruled out", "wrongly")]
+    labels = [
+        ("label", "rows", "predicted", "right", "F1", "sure", "wrongly", "ruled out", "wrongly")
+    ]
     for row in figures["labels"]:
         f1 = "-" if row["f1"] is None else f"{row['f1']:.3f}"
         counts = [str(row[key]) for key in ("objects", "predicted", "right")]
@@ -193,7 +229,8 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
     return [
         f"{data}: {figures['n_objects']} rows, {figures['n_labels']} labels",
         "",
-        "Regions: how often they hold the true labelset, how many labelsets they have, labels left undecided",
+        "Regions: how often they hold the true labelset, how many labelsets they have, labels"
+        " left undecided",
         *aligned(levels),
         "",
         *_single_lines(figures, labels_are),
@@ -224,8 +261,14 @@ def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
         exact, *others = single[key].values()
         rows.append((name, f"{100 * exact:.1f} %", *(f"{value:.4f}" for value in others)))
     ours, alone = single["predict"], single["learner_alone"]
-    did = say_what_wrapping_did(ours["brier_score"], alone["brier_score"], ours["f1_macro"], alone["f1_macro"])
-    more = "" if answered == "f1" else f" With --predict-for f1 macro F is {single['f1']['f1_macro']:.3f}."
+    did = say_what_wrapping_did(
+        ours["brier_score"], alone["brier_score"], ours["f1_macro"], alone["f1_macro"]
+    )
+    more = (
+        ""
+        if answered == "f1"
+        else f" With --predict-for f1 macro F is {single['f1']['f1_macro']:.3f}."
+    )
     return [*aligned(rows), f"* {labels_are}", did + more]
 
 

@@ -30,16 +30,29 @@ def add_parser(commands: Any) -> None:
         "explain",
         help="say in words what is predicted for one row, and why",
         description=(
-            "Say in words what is predicted for one row: the labels that are sure, possible and ruled out, the most"
+            "Say in words what is predicted for one row: the labels that are sure, possible and"
+            " ruled out, the most"
             " plausible labelsets, a line per label, and what each fold contributes to credibility."
         ),
     )
     add_model_and_data(parser)
-    parser.add_argument("--row", type=words.count, required=True, metavar="N", help="counted from 1, below the header")
     parser.add_argument(
-        "--confidence", type=words.confidence_level, default="95", metavar="C", help="in percent (default: 95)"
+        "--row",
+        type=words.count,
+        required=True,
+        metavar="N",
+        help="counted from 1, below the header",
     )
-    parser.add_argument("--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)")
+    parser.add_argument(
+        "--confidence",
+        type=words.confidence_level,
+        default="95",
+        metavar="C",
+        help="in percent (default: 95)",
+    )
+    parser.add_argument(
+        "--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)"
+    )
     add_jobs(parser)
     add_predict_for(parser)
     parser.set_defaults(run=run)
@@ -63,7 +76,9 @@ def _find_row(table: Any, row: int) -> tuple[Any, Any]:
         if row <= n_rows:
             i = row - 1 - batch.start
             return batch.X[i : i + 1], None if batch.Y is None else batch.Y[i : i + 1]
-    raise CommandError(f"{table.file.path} has {n_rows} rows, so there is no row {row}. Rows are counted from 1.")
+    raise CommandError(
+        f"{table.file.path} has {n_rows} rows, so there is no row {row}. Rows are counted from 1."
+    )
 
 
 def _paragraphs(model: Any, x: Any, y: Any, options: Namespace) -> list[str]:
@@ -107,9 +122,13 @@ def _in_words(labels: Sequence[str]) -> str:
 
 def _label_lines(predictions: Any, summary: Any) -> list[str]:
     """Return a line per label: the highest p-value of a labelset with it, and of one without it."""
-    verdicts = {name: word for word in ("sure", "possible", "ruled_out") for name in getattr(summary, word)}
+    verdicts = {
+        name: word for word in ("sure", "possible", "ruled_out") for name in getattr(summary, word)
+    }
     rows = [("label", "highest p with it", "without it", f"at {summary.confidence_level}")]
-    for name, (off, on) in zip(predictions.label_names, predictions.label_p_values[0].tolist(), strict=True):
+    for name, (off, on) in zip(
+        predictions.label_names, predictions.label_p_values[0].tolist(), strict=True
+    ):
         rows.append((name, f"{on:.4f}", f"{off:.4f}", verdicts.get(name, "-").replace("_", " ")))
     return ["Label by label:", *aligned(rows)]
 
@@ -118,13 +137,18 @@ def _credibility(summary: Any) -> str:
     share = f"{100 * summary.credibility:.3g} %"
     if summary.credibility > LOW:
         return (
-            f"Credibility {summary.credibility:.3g}: about {share} of the examples that calibrated the model are at"
-            " least as strange as this row with its most plausible labelset. That is nothing unusual."
+            f"Credibility {summary.credibility:.3g}: about {share} of the examples that"
+            f" calibrated the model are at"
+            " least as strange as this row with its most plausible labelset. That is nothing"
+            " unusual."
         )
     return (
-        f"Credibility {summary.credibility:.3g} is low: only about {share} of the examples that calibrated the model"
-        " are at least as strange as this row, even with its most plausible labelset. It may be unlike them (check its"
-        " cells for errors, and whether it comes from elsewhere), or the model may know too little about such rows."
+        f"Credibility {summary.credibility:.3g} is low: only about {share} of the examples that"
+        f" calibrated the model"
+        " are at least as strange as this row, even with its most plausible labelset. It may be"
+        " unlike them (check its"
+        " cells for errors, and whether it comes from elsewhere), or the model may know too"
+        " little about such rows."
     )
 
 
@@ -139,7 +163,10 @@ def _fold_lines(model: Any, x: Any, answers: Any) -> list[str]:
         rows.append((str(k + 1), str(n_examples), str(stranger), f"{stranger / n_examples:.3f}"))
     total = [sum(int(row[column]) for row in rows[1:]) for column in (1, 2)]
     rows.append(("all", *map(str, total), f"{total[1] / total[0]:.3f}"))
-    return ["Its most plausible labelset, as the model of each fold sees them beside its examples:", *aligned(rows)]
+    return [
+        "Its most plausible labelset, as the model of each fold sees them beside its examples:",
+        *aligned(rows),
+    ]
 
 
 def _truth(predictions: Any, region: Any, y: Any) -> str:

@@ -33,23 +33,43 @@ def add_parser(commands: Any) -> None:
         "fit",
         help="learn from a table of your own, and save the model",
         description=(
-            "Learn labels from a CSV, Parquet, ARFF or libsvm file, calibrate, and save the model. Columns are numbers"
-            " or categories, as they look; gaps are fine. What is made of them is printed, and kept with the model. An"
+            "Learn labels from a CSV, Parquet, ARFF or libsvm file, calibrate, and save the"
+            " model. Columns are numbers"
+            " or categories, as they look; gaps are fine. What is made of them is printed, and"
+            " kept with the model. An"
             " interrupted run goes on when the same command is given again."
         ),
         epilog=f"Learners: {'; '.join(f'{name}: {what}' for name, what in words.LEARNERS.items())}."
         " Measures: see docs/measures.md.",
     )
-    parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
+    parser.add_argument(
+        "data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file"
+    )
     add_learning(parser)
-    parser.add_argument("--model", required=True, type=_model_file, metavar="FILE", help=f"where to save it ({SUFFIX})")
     parser.add_argument(
-        "--measure", type=words.measure_name, default="posterior", metavar="NAME", help="(default: posterior)"
+        "--model",
+        required=True,
+        type=_model_file,
+        metavar="FILE",
+        help=f"where to save it ({SUFFIX})",
     )
     parser.add_argument(
-        "--guarantee", type=words.guarantee_name, default="cross", metavar="NAME", help="(default: cross)"
+        "--measure",
+        type=words.measure_name,
+        default="posterior",
+        metavar="NAME",
+        help="(default: posterior)",
     )
-    parser.add_argument("--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)")
+    parser.add_argument(
+        "--guarantee",
+        type=words.guarantee_name,
+        default="cross",
+        metavar="NAME",
+        help="(default: cross)",
+    )
+    parser.add_argument(
+        "--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)"
+    )
     add_predict_for(parser, "auto")
     add_scheduler(parser)
     parser.set_defaults(run=run)
@@ -58,11 +78,23 @@ def add_parser(commands: Any) -> None:
 def add_learning(parser: ArgumentParser) -> None:
     """Add what every command that learns from a table asks: its columns, what learns, the seed and the cores."""
     add_label_options(parser)
-    parser.add_argument("--text", type=words.names, default=[], metavar="A,B", help="columns to read as text (TF-IDF)")
     parser.add_argument(
-        "--learner", type=words.learner_name, default="pool", metavar="NAME", help="what learns (default: pool)"
+        "--text",
+        type=words.names,
+        default=[],
+        metavar="A,B",
+        help="columns to read as text (TF-IDF)",
     )
-    parser.add_argument("--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)")
+    parser.add_argument(
+        "--learner",
+        type=words.learner_name,
+        default="pool",
+        metavar="NAME",
+        help="what learns (default: pool)",
+    )
+    parser.add_argument(
+        "--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)"
+    )
     add_jobs(parser)
 
 
@@ -99,12 +131,15 @@ def read_examples(path: Path, options: Namespace) -> tuple[Any, Any]:
     from labelsure.datasets import infer_schema, open_table
 
     labels = asked_labels(options)
-    columns = {name: getattr(options, name) for name in ("separator", "text", "categorical", "drop")}
+    columns = {
+        name: getattr(options, name) for name in ("separator", "text", "categorical", "drop")
+    }
     with noted_warnings():
         schema = infer_schema(path, labels, **columns)
     if not schema.label_names:
         raise CommandError(
-            f"{path}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if one column"
+            f"{path}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if"
+            f" one column"
             " holds names of labels, add --separator ';'."
         )
     return schema, open_table(path, schema, labels=True).read()
@@ -118,7 +153,10 @@ def _make(options: Namespace, schema: Any) -> Any:
 
     learner = make_table_learner(options.learner, schema)
     n_jobs = options.jobs if options.scheduler is None else -1  # with 1 everything would stay here
-    given = {"measure": make_measure(options.measure), "predict_for": metric_of(options.predict_for)}
+    given = {
+        "measure": make_measure(options.measure),
+        "predict_for": metric_of(options.predict_for),
+    }
     given |= {"random_state": options.seed, "n_jobs": n_jobs}
     if options.guarantee == words.INDUCTIVE:
         return InductiveConformalClassifier(learner, **given)
@@ -130,23 +168,32 @@ def _check_rows(options: Namespace, Y: Any, schema: Any) -> list[int]:
     n_rows, n_folds = len(Y), 2 if options.guarantee == words.INDUCTIVE else options.folds
     if n_folds < 2 or n_rows < 2 * n_folds:
         raise CommandError(
-            f"{options.data}: {n_rows} row{'' if n_rows == 1 else 's'} for {n_folds} folds; there must be at least 2"
+            f"{options.data}: {n_rows} row{'' if n_rows == 1 else 's'} for {n_folds} folds; there"
+            f" must be at least 2"
             " folds with 2 rows in each. Bring more rows, or choose another number with --folds."
         )
     counts = Y.sum(axis=0).tolist()
     never = [name for name, count in zip(schema.label_names, counts, strict=True) if count == 0]
-    always = [name for name, count in zip(schema.label_names, counts, strict=True) if count == n_rows]
+    always = [
+        name for name, count in zip(schema.label_names, counts, strict=True) if count == n_rows
+    ]
     if len(never) + len(always) == len(counts):
         raise CommandError(
-            f"{options.data}: every label is the same in all rows, so there is nothing to learn. Bring rows where"
+            f"{options.data}: every label is the same in all rows, so there is nothing to learn."
+            f" Bring rows where"
             " labels differ."
         )
     there = {"no": never, "every": always}
-    said = [f"{', '.join(map(repr, names))} in {how_many} row" for how_many, names in there.items() if names]
+    said = [
+        f"{', '.join(map(repr, names))} in {how_many} row"
+        for how_many, names in there.items()
+        if names
+    ]
     if said:
         labels = counted(len(never) + len(always), "label")
         note(
-            f"{options.data}: {labels} without variation: {'; '.join(said)}. Nothing can be learned about that, so it"
+            f"{options.data}: {labels} without variation: {'; '.join(said)}. Nothing can be"
+            f" learned about that, so it"
             " is predicted as it is here."
         )
     return [j for j, count in enumerate(counts) if count in (0, n_rows)]
@@ -161,7 +208,11 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
     """Return what is going to be learned from what, and how columns are prepared."""
     from labelsure.cli._learners import describe_preparation
 
-    folds = "30 % of the rows calibrate" if options.guarantee == words.INDUCTIVE else f"{options.folds} folds"
+    folds = (
+        "30 % of the rows calibrate"
+        if options.guarantee == words.INDUCTIVE
+        else f"{options.folds} folds"
+    )
     lines = [
         f"{options.data}: {len(Y)} rows, {counted(len(schema.columns), 'column')} to learn from,"
         f" {counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",

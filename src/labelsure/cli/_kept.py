@@ -17,11 +17,14 @@ KILLED = "a process that fitted models was killed, by somebody or because memory
 
 
 @contextmanager
-def kept_beside(output: Path, finished: str, count: Callable[[], int] | None = None) -> Iterator[Any]:
+def kept_beside(
+    output: Path, finished: str, count: Callable[[], int] | None = None
+) -> Iterator[Any]:
     """Yield KeptResults in a folder beside ``output`` that goes when all is done inside; else say how to go on.
 
-    ``finished`` is what is kept, "finished fit", and ``count`` how many there are, where that is not as many as there
-    are results. CommandError, in one line, where the folder cannot be used; those raised inside say how to go on.
+    ``finished`` is what is kept, "finished fit", and ``count`` how many there are, where that is
+    not as many as there are results. CommandError, in one line, where the folder cannot be used;
+    those raised inside say how to go on.
     """
     from labelsure.conformal._memory import KeptResults
 
@@ -53,7 +56,9 @@ def kept_beside(output: Path, finished: str, count: Callable[[], int] | None = N
     except BaseException as error:  # nobody's fault that we know of
         go_on = how_to_go_on()
         if isinstance(error, OSError) and error.filename == str(folder):
-            raise CommandError(f"{folder} could not be written: {error.strerror}.{go_on}") from error
+            raise CommandError(
+                f"{folder} could not be written: {error.strerror}.{go_on}"
+            ) from error
         raise
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -64,9 +69,13 @@ def keep_fits(output: Path, learner: str) -> Iterator[Any]:
     with kept_beside(output, "finished fit") as kept:
         try:
             yield kept
-        except ValueError as error:  # it would come again; our own errors say what to do, a learner's what is wrong
+        except (
+            ValueError
+        ) as error:  # it would come again; our own errors say what to do, a learner's what is wrong
             shutil.rmtree(kept.folder, ignore_errors=True)
-            raise CommandError(f"{learner} could not be fitted: {' '.join(str(error).split())}") from error
+            raise CommandError(
+                f"{learner} could not be fitted: {' '.join(str(error).split())}"
+            ) from error
         except BrokenExecutor as error:
             raise CommandError(KILLED) from error
         except OSError as error:

@@ -4,7 +4,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
@@ -34,7 +38,10 @@ RECIPES = {
     "ml-knn": Recipe(MLkNNClassifier, "unit"),
     "bp-mll": Recipe(BPMLLClassifier, "unit"),
     "ml-nb": Recipe(MLNBClassifier, "unit"),
-    "logistic": Recipe(lambda: OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=1000)), "standard"),
+    "logistic": Recipe(
+        lambda: OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=1000)),
+        "standard",
+    ),
     "random-forest": Recipe(lambda: RandomForestClassifier(N_TREES)),
     "extra-trees": Recipe(lambda: ExtraTreesClassifier(N_TREES)),
     "gradient-boosting": Recipe(
@@ -88,14 +95,17 @@ def describe_preparation(name: str, schema: TableSchema) -> dict[str, str]:
     """
     recipe = RECIPES[name]
     filled = "gaps filled with the median, a feature that says where they were"
-    scaled = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "none": ""}[recipe.scaling]
+    scaled = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "none": ""}[
+        recipe.scaling
+    ]
     if schema.sparse and scaled:
         scaled = ", divided by the largest value"
     n_words = MOST_DENSE_WORDS if _wants_dense(recipe, schema) else MOST_WORDS
     by_members = "as they are; members of the pool that need it fill gaps and scale"
     return {
         "numeric": by_members if name == "pool" else filled + scaled,
-        "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times together",
+        "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times"
+        f" together",
         "text": f"TF-IDF of the {n_words} most frequent words",
     }
 

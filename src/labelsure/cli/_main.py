@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all went well, 1 with a message on stderr if not, 130 after Ctrl-C. A command line that cannot be
-        understood exits with 2.
+        0 if all went well, 1 with a message on stderr if not, 130 after Ctrl-C. A command line that
+        cannot be understood exits with 2.
 
     Examples
     --------
@@ -102,7 +102,9 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as everything else here does, and not how to use all options."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(MISUNDERSTOOD, f"{self.prog}: error: {printable(message)}. See {self.prog} --help\n")
+        self.exit(
+            MISUNDERSTOOD, f"{self.prog}: error: {printable(message)}. See {self.prog} --help\n"
+        )
 
 
 def _parser() -> argparse.ArgumentParser:

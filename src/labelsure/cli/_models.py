@@ -28,13 +28,19 @@ Result = TypeVar("Result")
 
 def add_model_and_data(parser: ArgumentParser) -> None:
     """Add the two arguments that most commands have."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `labelsure fit` wrote")
-    parser.add_argument("data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file")
+    parser.add_argument(
+        "model", type=Path, metavar="MODEL", help="a file that `labelsure fit` wrote"
+    )
+    parser.add_argument(
+        "data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file"
+    )
 
 
 def add_jobs(parser: ArgumentParser) -> None:
     """Add the number of cores."""
-    parser.add_argument("--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)")
+    parser.add_argument(
+        "--jobs", type=words.jobs, default=-1, metavar="N", help="cores to use (default: all)"
+    )
 
 
 def add_scheduler(parser: ArgumentParser) -> None:
@@ -42,7 +48,8 @@ def add_scheduler(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for what stays here",
+        help="work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for"
+        " what stays here",
     )
 
 
@@ -62,12 +69,15 @@ def connected(address: str | None) -> Iterator[Any]:
     import dask
     from joblib import parallel_config
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what the user can mend comes in one line, from us
+    logging.getLogger("distributed").setLevel(
+        logging.CRITICAL
+    )  # what the user can mend comes in one line, from us
     try:
         client = distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except Exception as error:  # what is raised depends on the protocol
         raise CommandError(
-            f"no Dask scheduler answers at {address} ({' '.join(str(error).split())}). Start one with `dask scheduler`,"
+            f"no Dask scheduler answers at {address} ({' '.join(str(error).split())}). Start one"
+            f" with `dask scheduler`,"
             " which prints its address, and workers with `dask worker ADDRESS`."
         ) from error
     with client:
@@ -81,7 +91,8 @@ def connected(address: str | None) -> Iterator[Any]:
             if client.status == "running" and not type(error).__module__.startswith("distributed"):
                 raise
             raise CommandError(
-                f"the Dask cluster at {address} failed: {' '.join(str(error).split())} Repeat the command when it works"
+                f"the Dask cluster at {address} failed: {' '.join(str(error).split())} Repeat the"
+                f" command when it works"
                 " again: what was kept in files is still there."
             ) from error
 
@@ -89,10 +100,13 @@ def connected(address: str | None) -> Iterator[Any]:
 def _check_workers(client: Any, address: str) -> None:
     """Raise CommandError where no worker comes, or results of one could differ."""
     try:
-        client.submit(abs, -1, pure=False).result(timeout=SECONDS_FOR_WORKERS)  # has workers started where none are
+        client.submit(abs, -1, pure=False).result(
+            timeout=SECONDS_FOR_WORKERS
+        )  # has workers started where none are
     except TimeoutError as error:
         raise CommandError(
-            f"the Dask scheduler at {address} has no free worker. Start some with `dask worker {address}`."
+            f"the Dask scheduler at {address} has no free worker. Start some with `dask worker"
+            f" {address}`."
         ) from error
     ours = versions()
     for worker, theirs in client.run(versions, on_error="return").items():
@@ -100,12 +114,15 @@ def _check_workers(client: Any, address: str) -> None:
             there = theirs.get(package) if isinstance(theirs, dict) else None
             if there != ours[package]:
                 raise CommandError(
-                    f"worker {worker} has {package} {there}, and there is {ours[package]} here; results could differ."
+                    f"worker {worker} has {package} {there}, and there is {ours[package]} here;"
+                    f" results could differ."
                     " Install the same version."
                 )
 
 
-def map_in_order(function: Callable[[Item], Result], items: Iterable[Item], client: Any) -> Iterator[Result]:
+def map_in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], client: Any
+) -> Iterator[Result]:
     """Yield ``function(item)`` for all items in order, here or on a cluster; few items are in memory at any time."""
     if client is None:
         yield from map(function, items)
@@ -130,7 +147,8 @@ def add_predict_for(parser: ArgumentParser, default: str | None = None) -> None:
         "--predict-for",
         choices=words.PREDICT_FOR,
         default=default,
-        help=f"the metric that labels are chosen for (default: {default or 'as the model was saved'})",
+        help=f"the metric that labels are chosen for (default:"
+        f" {default or 'as the model was saved'})",
     )
 
 
@@ -162,11 +180,18 @@ def add_label_options(parser: ArgumentParser) -> None:
     """Add what says which columns are labels, and what the others are."""
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument(
-        "--labels", type=words.names, metavar="A,B,C", help="the columns of 0 and 1 that are labels, or 'label_*'"
+        "--labels",
+        type=words.names,
+        metavar="A,B,C",
+        help="the columns of 0 and 1 that are labels, or 'label_*'",
     )
-    chosen.add_argument("--labels-from", type=Path, metavar="FILE", help="a file that names them, one on each line")
+    chosen.add_argument(
+        "--labels-from", type=Path, metavar="FILE", help="a file that names them, one on each line"
+    )
     parser.add_argument(
-        "--separator", metavar="TEXT", help="the one column of --labels holds names of labels with this between them"
+        "--separator",
+        metavar="TEXT",
+        help="the one column of --labels holds names of labels with this between them",
     )
     for option, what in (
         ("categorical", "columns that are categories although they look like numbers"),
@@ -199,7 +224,8 @@ def check_installed(options: Namespace) -> None:
     needed = any(file and file.suffix.lower() in ARROW_ENDINGS for file in files)
     if needed and find_spec("pyarrow") is None:
         raise CommandError(
-            'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[cli]"'
+            "this needs the package pyarrow, not installed here. Install with: pip install"
+            ' "labelsure[cli]"'
         )
 
 
@@ -224,12 +250,14 @@ def open_trained(options: Namespace) -> Any:
         trained = batches.open_trained(path)
     if trained.schema is None:
         raise CommandError(
-            f"{path} was saved without a description of its table, so that columns cannot be found. Save it with"
+            f"{path} was saved without a description of its table, so that columns cannot be"
+            f" found. Save it with"
             " `labelsure fit`, or in Python with save_model(model, path, table=schema.to_json())."
         )
     if not hasattr(trained.model, "predict_labelsets") or not hasattr(trained.model, "calibrator_"):
         raise CommandError(
-            f"{path} holds a {type(trained.model).__name__}; the command line takes cross-conformal and inductive"
+            f"{path} holds a {type(trained.model).__name__}; the command line takes"
+            f" cross-conformal and inductive"
             " predictors. Use it in Python."
         )
     model = batches.limit_cores(trained.model, 1 if elsewhere else options.jobs)
@@ -245,7 +273,9 @@ def answer_rows(model: Any, X: Any) -> Any:
     try:
         return answer_batch(model, X)
     except ValueError as error:
-        raise CommandError(f"the model cannot predict these rows: {' '.join(str(error).split())}") from error
+        raise CommandError(
+            f"the model cannot predict these rows: {' '.join(str(error).split())}"
+        ) from error
 
 
 def open_data(path: Path, schema: Any, **options: Any) -> Any:
@@ -268,7 +298,10 @@ def note_unseen(table: Any) -> None:
     """Say how many cells hold categories that the model does not know."""
     for name, count in sorted(table.unseen.items()):
         cells = "1 cell holds a value" if count == 1 else f"{count} cells hold values"
-        note(f"{table.file.path}, column {name!r}: {cells} never seen in training, taken for rare or for none.")
+        note(
+            f"{table.file.path}, column {name!r}: {cells} never seen in training, taken for rare"
+            f" or for none."
+        )
 
 
 def note(text: str) -> None:

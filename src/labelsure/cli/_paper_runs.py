@@ -69,7 +69,8 @@ def reproduce(names: Sequence[str], n_seeds: int, n_jobs: int, json_file: Path |
 def load_paper_dataset(name: str) -> Dataset:
     """Return one of the paper's data sets, its features scaled to [0, 1] on the training file.
 
-    The paper does not mention the scaling, but only with it does ML-kNN, which draws nothing, give the paper's figures.
+    The paper does not mention the scaling, but only with it does ML-kNN, which draws nothing, give
+    the paper's figures.
 
     Raises
     ------
@@ -83,15 +84,21 @@ def load_paper_dataset(name: str) -> Dataset:
     except DatasetError as error:
         raise CommandError(f"{error}{go_on}") from error
     expected = DATASETS[name]
-    found = PaperDataset(expected.n_folds, data.n_train, len(data.Y_test), data.X.shape[1], data.Y.shape[1])
+    found = PaperDataset(
+        expected.n_folds, data.n_train, len(data.Y_test), data.X.shape[1], data.Y.shape[1]
+    )
     if found != expected:
         raise CommandError(
-            f"{name} must be the paper's, in its standard split: {expected.n_train} training and {expected.n_test} test"
-            f" objects, {expected.n_features} features, {expected.n_labels} labels; got {data} from {data.source}."
+            f"{name} must be the paper's, in its standard split: {expected.n_train} training and"
+            f" {expected.n_test} test"
+            f" objects, {expected.n_features} features, {expected.n_labels} labels; got {data}"
+            f" from {data.source}."
             f" Remove those files from LABELSURE_DATA, or replace them.{go_on}"
         )
     X = MinMaxScaler().fit(data.X_train).transform(data.X)
-    return Dataset(name, X, data.Y, data.feature_names, data.label_names, data.n_train, source=data.source)
+    return Dataset(
+        name, X, data.Y, data.feature_names, data.label_names, data.n_train, source=data.source
+    )
 
 
 def measure_tables(datasets: Sequence[Dataset], *, n_seeds: int, n_jobs: int) -> list[Tables]:
@@ -108,11 +115,16 @@ def measure_tables(datasets: Sequence[Dataset], *, n_seeds: int, n_jobs: int) ->
     """
     runs = [Run(*run) for run in product(datasets, ROWS, range(n_seeds))]
     tables: list[Tables] = [
-        {"single_predictions": {data.name: {} for data in datasets}, "regions": {data.name: {} for data in datasets}}
+        {
+            "single_predictions": {data.name: {} for data in datasets},
+            "regions": {data.name: {} for data in datasets},
+        }
         for _ in range(n_seeds)
     ]
     with one_thread():  # the runs are the threads
-        figures = map_in_threads(measure_run, runs, n_jobs=n_jobs, description="learners, data sets and seeds")
+        figures = map_in_threads(
+            measure_run, runs, n_jobs=n_jobs, description="learners, data sets and seeds"
+        )
         for run, (measures, regions) in zip(runs, figures, strict=True):
             table = tables[run.seed]
             table["single_predictions"][run.dataset.name][run.row] = measures
@@ -131,7 +143,8 @@ def measure_run(run: Run) -> tuple[list[float], dict[str, dict[str, float]]]:
     """
     data = run.dataset
     regions = {}
-    # again in this thread: OpenMP counts per thread, and the last digits of sums depend on its number of threads
+    # again in this thread: OpenMP counts per thread, and the last digits of sums depend on its
+    # number of threads
     with one_thread():
         model = make_learner(run.row, n_folds=DATASETS[data.name].n_folds, seed=run.seed)
         model.fit(data.X_train, data.Y_train)
@@ -169,7 +182,8 @@ def make_learner(row: str, *, n_folds: int, seed: int) -> Any:
 def _heading(datasets: Sequence[Dataset], n_seeds: int) -> str:
     lines = [paper_tables()["source"], "seed 0" if n_seeds == 1 else f"seeds 0 to {n_seeds - 1}"]
     lines += [
-        f"{data.name}: {data.n_train} training and {len(data.test)} test objects, {len(data.feature_names)} features,"
+        f"{data.name}: {data.n_train} training and {len(data.test)} test objects,"
+        f" {len(data.feature_names)} features,"
         f" {len(data.label_names)} labels, {DATASETS[data.name].n_folds} folds"
         for data in datasets
     ]

@@ -28,9 +28,12 @@ def add_parser(commands: Any) -> None:
         "predict",
         help="predict the labels of every row of a table",
         description=(
-            "Predict: for each row its labels, those that are sure, possible and ruled out, the number of labelsets"
-            " that are left, and the most plausible of them with their p-values, confidence and credibility. Rows are"
-            " read in batches, so files may be of any length. An interrupted run goes on when the same command is given"
+            "Predict: for each row its labels, those that are sure, possible and ruled out, the"
+            " number of labelsets"
+            " that are left, and the most plausible of them with their p-values, confidence and"
+            " credibility. Rows are"
+            " read in batches, so files may be of any length. An interrupted run goes on when the"
+            " same command is given"
             " again."
         ),
     )
@@ -43,14 +46,28 @@ def add_parser(commands: Any) -> None:
         help=f"where to write them ({', '.join(ENDINGS)}); without it CSV is printed",
     )
     parser.add_argument(
-        "--confidence", type=words.confidence_level, default="95", metavar="C", help="in percent (default: 95)"
+        "--confidence",
+        type=words.confidence_level,
+        default="95",
+        metavar="C",
+        help="in percent (default: 95)",
     )
-    parser.add_argument("--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)")
     parser.add_argument(
-        "--keep", type=words.names, default=[], metavar="A,B", help="columns of the data to take over, such as an id"
+        "--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)"
     )
     parser.add_argument(
-        "--batch", type=words.count, default=BATCH_ROWS, metavar="N", help=f"rows at a time (default: {BATCH_ROWS})"
+        "--keep",
+        type=words.names,
+        default=[],
+        metavar="A,B",
+        help="columns of the data to take over, such as an id",
+    )
+    parser.add_argument(
+        "--batch",
+        type=words.count,
+        default=BATCH_ROWS,
+        metavar="N",
+        help=f"rows at a time (default: {BATCH_ROWS})",
     )
     add_jobs(parser)
     add_predict_for(parser)
@@ -66,7 +83,9 @@ def run(options: Namespace) -> None:
     trained = open_trained(options)
     with connected(options.scheduler) as client, in_one_line():
         table = open_data(options.data, trained.schema, keep=options.keep, batch_size=options.batch)
-        (print_answers if options.output is None else write_answers)(trained, table, options, client)
+        (print_answers if options.output is None else write_answers)(
+            trained, table, options, client
+        )
     note_unseen(table)
 
 

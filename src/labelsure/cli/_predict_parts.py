@@ -53,7 +53,11 @@ class PartMaker:
         number, batch = numbered
         first, last = batch.start + 1, batch.start + batch.n_rows
         with naming(f"row {first}" if first == last else f"rows {first} to {last}"):
-            cells = {"row": np.arange(first, last + 1), **batch.kept, **self.predictor.cells(batch.X)}
+            cells = {
+                "row": np.arange(first, last + 1),
+                **batch.kept,
+                **self.predictor.cells(batch.X),
+            }
             return Part(number, batch.n_rows, self.answers.part(cells))
 
 
@@ -69,7 +73,9 @@ def _maker(trained: Any, options: Namespace) -> PartMaker:
         raise CommandError(str(error)) from error
     kept = dict.fromkeys(options.keep)
     if twice := [name for name in kept if name in {"row", *predictor.schema.names}]:
-        raise CommandError(f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}.")
+        raise CommandError(
+            f"the output has a column {twice[0]!r} of its own. Rename that of {options.data}."
+        )
     pa = import_arrow()
     columns = [("row", pa.int64()), *((name, pa.string()) for name in kept), *predictor.schema]
     return PartMaker(predictor, FORMATS[ending](Layout(pa.schema(columns), separator)))
@@ -107,7 +113,9 @@ def write_answers(trained: Any, table: Any, options: Namespace, client: Any) -> 
         if not done.n_rows:
             raise CommandError(NO_ROWS.format(options.data))
         with whole_file(options.output) as file:
-            maker.answers.join((_read(kept, f"{key} {number}") for number in range(done.n_parts)), file)
+            maker.answers.join(
+                (_read(kept, f"{key} {number}") for number in range(done.n_parts)), file
+            )
     say(f"{options.output.name}: {done.n_rows} rows, regions at {options.confidence} % confidence")
 
 
@@ -135,7 +143,9 @@ def _parts(maker: PartMaker, batches: Iterator[Numbered], client: Any) -> Iterat
 def _read(kept: Any, key: str) -> bytes:
     content: bytes | None = kept.read(key)
     if content is None:
-        raise CommandError(f"finished rows in {kept.folder} were removed or damaged before the output was whole.")
+        raise CommandError(
+            f"finished rows in {kept.folder} were removed or damaged before the output was whole."
+        )
     return content
 
 
@@ -150,7 +160,10 @@ def _unfinished(table: Any, kept: Any, key: str, done: Done, bar: Any) -> Iterat
 
 def _key(options: Namespace) -> str:
     """Return everything that a part depends on."""
-    given = {name: getattr(options, name) for name in ("confidence", "top", "keep", "batch", "predict_for")}
+    given = {
+        name: getattr(options, name)
+        for name in ("confidence", "top", "keep", "batch", "predict_for")
+    }
     digests = {name: digest_of(getattr(options, name)) for name in ("model", "data")}
     return json.dumps({**given, **digests, "labelsure": __version__}, sort_keys=True)
 

@@ -27,15 +27,27 @@ def add_parser(commands: Any) -> None:
         "report",
         help="write a page with figures about a model and a table",
         description=(
-            "Write one HTML file that needs no network: whether the model keeps its promise, how much it says, the"
-            " hardest rows, and every row to look at. Where the labels of the table are not known, the page shows"
+            "Write one HTML file that needs no network: whether the model keeps its promise, how"
+            " much it says, the"
+            " hardest rows, and every row to look at. Where the labels of the table are not"
+            " known, the page shows"
             " predictions alone."
         ),
     )
     add_model_and_data(parser)
-    parser.add_argument("-o", "--output", type=_page_file, required=True, metavar="FILE", help="where to write it")
-    parser.add_argument("--group", type=words.names, default=[], metavar="A,B", help="columns to compare coverage by")
-    parser.add_argument("--name", metavar="COLUMN", help="the column that names the rows (default: their numbers)")
+    parser.add_argument(
+        "-o", "--output", type=_page_file, required=True, metavar="FILE", help="where to write it"
+    )
+    parser.add_argument(
+        "--group",
+        type=words.names,
+        default=[],
+        metavar="A,B",
+        help="columns to compare coverage by",
+    )
+    parser.add_argument(
+        "--name", metavar="COLUMN", help="the column that names the rows (default: their numbers)"
+    )
     parser.add_argument("--title", help="of the page")
     add_jobs(parser)
     add_predict_for(parser)
@@ -50,9 +62,17 @@ def run(options: Namespace) -> None:
     trained = open_trained(options)
     name = [options.name] if options.name is not None else []
     with in_one_line():
-        table = open_data(options.data, trained.schema, labels=None, keep=[*dict.fromkeys([*options.group, *name])])
+        table = open_data(
+            options.data,
+            trained.schema,
+            labels=None,
+            keep=[*dict.fromkeys([*options.group, *name])],
+        )
         if not table.labels:
-            note(f"{options.data} does not have all labels: the page shows predictions, compared with nothing.")
+            note(
+                f"{options.data} does not have all labels: the page shows predictions, compared"
+                f" with nothing."
+            )
         batch = table.read()
     note_unseen(table)
     rows = batch.kept[options.name] if name else [str(row) for row in range(1, batch.n_rows + 1)]
@@ -71,7 +91,9 @@ def run(options: Namespace) -> None:
                 title=options.title or f"{options.model.name} on {options.data.name}",
             )
     except OSError as error:
-        raise CommandError(f"{options.output} could not be written: {error.strerror or error}.") from error
+        raise CommandError(
+            f"{options.output} could not be written: {error.strerror or error}."
+        ) from error
     say(f"{options.output.name}: {batch.n_rows} rows, {readable_size(options.output)}")
 
 

@@ -14,18 +14,32 @@ def add_parser(commands: Any) -> None:
         "reproduce",
         help="print the tables of Papadopoulos (2014) beside measured ones",
         description=(
-            "Run everything in Papadopoulos 2014, A Cross-Conformal Predictor for Multi-label Classification, and print"
-            " its tables beside the measured ones. Data sets are looked for in the folder that the environment variable"
-            " LABELSURE_DATA names, in the user's cache and, for yeast, in the package river, and else downloaded."
+            "Run everything in Papadopoulos 2014, A Cross-Conformal Predictor for Multi-label"
+            " Classification, and print"
+            " its tables beside the measured ones. Data sets are looked for in the folder that"
+            " the environment variable"
+            " LABELSURE_DATA names, in the user's cache and, for yeast, in the package river, and"
+            " else downloaded."
         ),
     )
     names = f"{' or '.join(DATASETS)}; without any name all of them"
     parser.add_argument(
-        "datasets", nargs="*", type=_paper_dataset, default=list(DATASETS), metavar="dataset", help=names
+        "datasets",
+        nargs="*",
+        type=_paper_dataset,
+        default=list(DATASETS),
+        metavar="dataset",
+        help=names,
     )
-    parser.add_argument("--seeds", type=count, default=1, metavar="N", help="runs to average over (default: 1)")
-    parser.add_argument("--jobs", type=jobs, default=-1, metavar="N", help="runs at a time (default: one per core)")
-    parser.add_argument("--json", type=output_file, metavar="FILE", help="also write the measured figures to FILE")
+    parser.add_argument(
+        "--seeds", type=count, default=1, metavar="N", help="runs to average over (default: 1)"
+    )
+    parser.add_argument(
+        "--jobs", type=jobs, default=-1, metavar="N", help="runs at a time (default: one per core)"
+    )
+    parser.add_argument(
+        "--json", type=output_file, metavar="FILE", help="also write the measured figures to FILE"
+    )
     parser.set_defaults(run=run)
 
 

@@ -27,7 +27,9 @@ def printable(text: str) -> str:
     >>> print(printable("red \x1b[31m, sea\u202e"))
     red \x1b[31m, sea\u202e
     """
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def say(text: str, file: TextIO | None = None) -> None:

@@ -1,8 +1,8 @@
 """Conformal predictors: from a classifier, or from ready-made outputs, to p-values of labelsets and of labels.
 
-Predictors are made in two stages: ``fit_models`` of ``_models`` fits a classifier on each training part of some splits
-and asks it for outputs; ``calibrate`` of ``_calibrator`` fits a measure for each fold and scores its calibration
-examples, and a ``Calibrator`` answers for new outputs.
+Predictors are made in two stages: ``fit_models`` of ``_models`` fits a classifier on each training
+part of some splits and asks it for outputs; ``calibrate`` of ``_calibrator`` fits a measure for
+each fold and scores its calibration examples, and a ``Calibrator`` answers for new outputs.
 """
 
 from labelsure.conformal._beforehand import compile_kernels

@@ -27,25 +27,29 @@ CASES: tuple[tuple[int, dict[str, Any]], ...] = (
 )
 """Numbers of labels, and what else decides which kernels answer."""
 
-LEARNERS = (BPMLLClassifier(n_epochs=1), MLNBClassifier(population_size=4, n_generations=1, n_folds=2))
+LEARNERS = (
+    BPMLLClassifier(n_epochs=1),
+    MLNBClassifier(population_size=4, n_generations=1, n_folds=2),
+)
 """Those that have kernels of their own."""
 
 
 def compile_kernels() -> list[str]:
     """Compile what learns and what answers questions about labelsets, so that nobody waits for it later.
 
-    numba compiles a kernel when it is first needed, and keeps the machine code beside the package, in the user's cache,
-    or in the folder that the environment variable ``NUMBA_CACHE_DIR`` names. This asks every kind of question about
-    made-up objects with few and with many labels, under the default measure, the paper's with a penalty for pairs, and
-    a constraint, and fits the learners of this package that have kernels, on stratified folds. It takes about a minute;
-    where everything is kept already, seconds. In a shell: ``labelsure compile``; on the workers of Dask:
+    numba compiles a kernel when it is first needed, and keeps the machine code beside the package,
+    in the user's cache, or in the folder that the environment variable ``NUMBA_CACHE_DIR`` names.
+    This asks every kind of question about made-up objects with few and with many labels, under the
+    default measure, the paper's with a penalty for pairs, and a constraint, and fits the learners
+    of this package that have kernels, on stratified folds. It takes about a minute; where
+    everything is kept already, seconds. In a shell: ``labelsure compile``; on the workers of Dask:
     ``client.run(compile_kernels)``.
 
     Returns
     -------
     list of str
-        The folders in which the machine code is kept; none where no folder could be written, so that the next process
-        compiles again.
+        The folders in which the machine code is kept; none where no folder could be written, so
+        that the next process compiles again.
 
     Examples
     --------
@@ -66,7 +70,9 @@ def compile_kernels() -> list[str]:
     X = rng.random((60, 4))
     for learner in LEARNERS:
         folds = MultiLabelStratifiedKFold(2, shuffle=True, random_state=0)
-        CrossConformalClassifier(learner, cv=folds, random_state=0, n_jobs=1).fit(X, (X[:, :3] > 0.5).astype(np.int8))
+        CrossConformalClassifier(learner, cv=folds, random_state=0, n_jobs=1).fit(
+            X, (X[:, :3] > 0.5).astype(np.int8)
+        )
     return sorted(FOLDERS)
 
 

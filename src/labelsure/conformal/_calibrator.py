@@ -1,6 +1,7 @@
 """Stage two: a measure is fitted and calibrated for each fold, and the folds together answer for new objects.
 
-However many models there are and wherever their outputs come from, this is where new objects meet calibration scores.
+However many models there are and wherever their outputs come from, this is where new objects meet
+calibration scores.
 """
 
 from collections.abc import Iterator, Sequence
@@ -71,16 +72,17 @@ class CalibratedFold:
     without_labels : bool array of shape (m,)
         Which of these examples have no label.
     finds_empty_strangest : bool
-        Whether the training part is known to have no example without labels, so that with ``empty="auto"`` the measure
-        may put the empty labelset above all others. Calibration examples have no say in this: it would cost the
-        guarantee. Measures that are a maximum over labels score it like any other labelset.
+        Whether the training part is known to have no example without labels, so that with
+        ``empty="auto"`` the measure may put the empty labelset above all others. Calibration
+        examples have no say in this: it would cost the guarantee. Measures that are a maximum over
+        labels score it like any other labelset.
     choice : MeasureChoice or None
         How the measure was chosen, where it was.
     categories, weights : arrays of shape (m,) or None
         As in FoldExamples.
     recalibration : array of shape (2, q) or None
-        Where the scores are no logarithms of probabilities: what makes probabilities of the outputs. Learned from the
-        calibration examples; no score depends on it.
+        Where the scores are no logarithms of probabilities: what makes probabilities of the
+        outputs. Learned from the calibration examples; no score depends on it.
     """
 
     measure: Measure
@@ -122,21 +124,30 @@ def gather_examples(
         Which examples have no unknown label, where some have: the others train no measure.
     """
     learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
-    with_objects = Need.FEATURES in measure.needs or isinstance(measure, AutoMeasure)  # whose candidates may need them
+    with_objects = Need.FEATURES in measure.needs or isinstance(
+        measure, AutoMeasure
+    )  # whose candidates may need them
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
         if complete is not None:
             outputs = None if outputs is None else outputs[complete[train]]
             train = train[complete[train]]  # noqa: PLW2901 - what is left of it for the measure
-        trained_on, X_fold = (_safe_indexing(X, part) if with_objects else None for part in (train, rows))
-        of_fold: list[Any] = [None if part is None else part[rows] for part in (categories, weights)]
+        trained_on, X_fold = (
+            _safe_indexing(X, part) if with_objects else None for part in (train, rows)
+        )
+        of_fold: list[Any] = [
+            None if part is None else part[rows] for part in (categories, weights)
+        ]
         fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
-        # pools learn weights from their whole training part, so what they say differs between the folds of a group
+        # pools learn weights from their whole training part, so what they say differs between the
+        # folds of a group
         pooled = isinstance(getattr(model.model, "estimator", None), LogitPool)
         if learned and model.shared is not None and not pooled:
             groups = model.shared.groups
-            fold = replace(fold, group=int(groups[rows[0]]), outside=groups[train] != groups[rows[0]])
+            fold = replace(
+                fold, group=int(groups[rows[0]]), outside=groups[train] != groups[rows[0]]
+            )
         folds.append(fold)
     return folds
 
@@ -169,7 +180,9 @@ def calibrate(
     choices: Sequence[MeasureChoice | None] = [None] * len(folds)
     if isinstance(measure, AutoMeasure):
         choices = choose_for_folds(measure, folds, seeds, n_jobs, rules)
-    jobs = (delayed(_calibrate_fold)(measure, *part) for part in zip(folds, seeds, choices, strict=True))
+    jobs = (
+        delayed(_calibrate_fold)(measure, *part) for part in zip(folds, seeds, choices, strict=True)
+    )
     return run_jobs(jobs, n_jobs=n_jobs, description="calibrating folds", total=len(folds))
 
 
@@ -188,7 +201,9 @@ def _calibrate_fold(
     strangest = bool(len(labels) and labels.any(axis=1).all() and fitted.form != "maximum")
     without = np.logical_not(fold.labels.any(axis=1))
     dense = _dense(fold.outputs, len(fold.labels), LEARN_ENTRIES // fold.labels.shape[1])
-    known = fitted.posterior(dense[1][:1], None if fold.X is None else _safe_indexing(fold.X, dense[0][:1]))
+    known = fitted.posterior(
+        dense[1][:1], None if fold.X is None else _safe_indexing(fold.X, dense[0][:1])
+    )
     recalibration = learn_recalibration(dense[1], fold.labels[dense[0]]) if known is None else None
     described = choice, fold.categories, fold.weights, recalibration
     return CalibratedFold(fitted, scores, without, strangest, *described)
@@ -197,15 +212,23 @@ def _calibrate_fold(
 def _dense(outputs: AnyOutputs, n: int, most: int) -> tuple[IntArray, FloatArray]:
     """Return every k-th row, about ``most`` of them or all, and its outputs as an array."""
     rows = np.arange(n)[:: max(n // max(most, 1), 1)]
-    return rows, outputs.take(rows).dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs[rows]
+    return rows, outputs.take(rows).dense(slice(None)) if isinstance(
+        outputs, SparseOutputs
+    ) else outputs[rows]
 
 
-def score_examples(fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> IntArray:
+def score_examples(
+    fitted: Measure, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None
+) -> IntArray:
     """Return the scores of the examples' labelsets."""
-    return np.concatenate([energy.scores(Y[rows]) for rows, energy in _energies(fitted, outputs, X)])
+    return np.concatenate(
+        [energy.scores(Y[rows]) for rows, energy in _energies(fitted, outputs, X)]
+    )
 
 
-def _energies(fitted: Measure, outputs: AnyOutputs, X: MatrixLike) -> Iterator[tuple[slice, Energy]]:
+def _energies(
+    fitted: Measure, outputs: AnyOutputs, X: MatrixLike
+) -> Iterator[tuple[slice, Energy]]:
     """Yield objects and their energy, sparse outputs made dense by blocks; measures of features have dense ones."""
     if isinstance(outputs, SparseOutputs):
         yield from ((rows, fitted.energy(outputs.dense(rows))) for rows in outputs.blocks())
@@ -226,8 +249,9 @@ class Calibrator:
     seed : int
         For draws.
     complementary : bool
-        Whether each fold's model and measure were made from all other examples alike, so that bounds by a tournament
-        of folds hold: not where folds share models for their out-of-fold outputs.
+        Whether each fold's model and measure were made from all other examples alike, so that
+        bounds by a tournament of folds hold: not where folds share models for their out-of-fold
+        outputs.
     label_names : tuple of str or None
         The labels' names.
     n_jobs : int or None
@@ -235,18 +259,21 @@ class Calibrator:
     options : EngineOptions or None
         Limits of time and memory of the engine.
     groups : GroupSizes or None
-        How large groups are, where examples belong together. Examples count by them where sizes differ.
+        How large groups are, where examples belong together. Examples count by them where sizes
+        differ.
     n_incomplete : int
         How many examples do not calibrate because some of their labels are unknown.
     thresholds : array of shape (q,) or None
-        The probabilities above which labels are answered for the F-measure, see :meth:`with_thresholds`.
+        The probabilities above which labels are answered for the F-measure, see
+        :meth:`with_thresholds`.
     strangest : tuple of bool
         Whether the empty labelset is stranger than all others in each fold.
     scores, calibrations, sizes : tuples
-        The calibration scores of each fold, those of examples that have the strangest labelset above all others; the
-        same, sorted; and their number.
+        The calibration scores of each fold, those of examples that have the strangest labelset
+        above all others; the same, sorted; and their number.
     empty : str
-        What the engine makes of the empty labelset; where folds differ or it has equals, its score is overridden.
+        What the engine makes of the empty labelset; where folds differ or it has equals, its score
+        is overridden.
     """
 
     folds: tuple[CalibratedFold, ...]
@@ -276,7 +303,9 @@ class Calibrator:
         self.sizes = tuple(len(scores) for scores in self.scores)
         alone = all(self.strangest) and not any(fold.without_labels.any() for fold in self.folds)
         alone = alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy)
-        self.empty = "excluded" if self.choices.empty == "exclude" else "strangest" if alone else "ordinary"
+        self.empty = (
+            "excluded" if self.choices.empty == "exclude" else "strangest" if alone else "ordinary"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out of a pickle what is made from the rest."""
@@ -288,7 +317,9 @@ class Calibrator:
         choices = [fold.choice for fold in self.folds if fold.choice is not None]
         return MeasureChoices(choices) if choices else None
 
-    def predict(self, outputs: Sequence[AnyOutputs], X: MatrixLike = None, *, index: Any = None) -> LabelsetPredictions:
+    def predict(
+        self, outputs: Sequence[AnyOutputs], X: MatrixLike = None, *, index: Any = None
+    ) -> LabelsetPredictions:
         """Return the predictions for new objects.
 
         Parameters
@@ -332,16 +363,25 @@ class Calibrator:
             for fold, part in zip(self.folds, outputs, strict=True):
                 dense = part.dense(rows) if isinstance(part, SparseOutputs) else part[rows]
                 posterior = fold.posterior(dense, objects)
-                result[rows] += candidates.marginals(posterior, None if keys is None else keys[rows])
+                result[rows] += candidates.marginals(
+                    posterior, None if keys is None else keys[rows]
+                )
         return np.asarray(result / len(self.folds))
 
     def with_thresholds(self, examples: Sequence[FoldExamples]) -> "Calibrator":
         """Return the same with a threshold for each label, learned from the probabilities of all calibration examples.
 
-        Each under the model and the measure of its fold, which have not seen it; labels are not looked at.
+        Each under the model and the measure of its fold, which have not seen it; labels are not
+        looked at.
         """
         candidates, q = self._candidates(N_DRAWS_TO_LEARN), examples[0].labels.shape[1]
-        work = q if candidates.rules is None else q * N_DRAWS_TO_LEARN if candidates.drawn else candidates.listed.nnz
+        work = (
+            q
+            if candidates.rules is None
+            else q * N_DRAWS_TO_LEARN
+            if candidates.drawn
+            else candidates.listed.nnz
+        )
         share = SORT_ENTRIES / max(work * sum(self.sizes), 1)
         marginals = []
         for fold, part in zip(self.folds, examples, strict=True):
@@ -352,7 +392,9 @@ class Calibrator:
         return replace(self, thresholds=learn_thresholds(np.vstack(marginals)))
 
     def _candidates(self, n_draws: int = N_DRAWS) -> Candidates:
-        return Candidates(self.choices.constraints, self.choices.empty == "exclude", self.seed, n_draws)
+        return Candidates(
+            self.choices.constraints, self.choices.empty == "exclude", self.seed, n_draws
+        )
 
     @property
     def labels_are_better(self) -> bool:
@@ -360,10 +402,14 @@ class Calibrator:
         votes = [fold.measure.labels_are_better_ for fold in self.folds]
         return 2 * sum(votes) > len(votes)
 
-    def nonconformity(self, outputs: Sequence[AnyOutputs], Y: LabelMatrix, X: MatrixLike = None) -> FloatArray:
+    def nonconformity(
+        self, outputs: Sequence[AnyOutputs], Y: LabelMatrix, X: MatrixLike = None
+    ) -> FloatArray:
         """Return how strange labelsets are for objects, in the mean over the folds' models."""
         scores = [
-            np.ldexp(score_examples(fold.measure, part, Y, X).astype(np.float64), -fold.measure.exponent_)
+            np.ldexp(
+                score_examples(fold.measure, part, Y, X).astype(np.float64), -fold.measure.exponent_
+            )
             for fold, part in zip(self.folds, outputs, strict=True)
         ]
         return np.asarray(np.mean(scores, axis=0))
@@ -374,14 +420,20 @@ class Calibrator:
         if self.groups is not None:
             with_labels = self.choices.empty == "exclude"
             of_groups = state_groups(
-                self.groups, plain=self._plain, with_labels=with_labels, n_incomplete=self.n_incomplete
+                self.groups,
+                plain=self._plain,
+                with_labels=with_labels,
+                n_incomplete=self.n_incomplete,
             )
             if of_groups is not None:
                 return self._add_conditions(of_groups)
         sizes, name = [self.sizes], self.choices.guarantee
         if self.choices.taxonomy is not None:
             found = np.unique(np.concatenate(self._categories))
-            sizes = [tuple(int((own == category).sum()) for own in self._categories) for category in found]
+            sizes = [
+                tuple(int((own == category).sum()) for own in self._categories)
+                for category in found
+            ]
         elif len(self.folds) == 1:
             name = "inductive" if self.choices.weight is None else "weighted"
         proven = state_guarantee(
@@ -413,25 +465,41 @@ class Calibrator:
             energy = energy.override_empty(STRANGEST)
         return Fold(self.calibrations[k], energy)
 
-    def _engine(self, folds: Sequence[Fold], outputs: Sequence[AnyOutputs], X: MatrixLike) -> LabelsetEngine:
+    def _engine(
+        self, folds: Sequence[Fold], outputs: Sequence[AnyOutputs], X: MatrixLike
+    ) -> LabelsetEngine:
         exact, smoothed = self.choices.guarantee == "exact", self.choices.smoothed
         taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
         merging = Merging(exact, np.zeros(len(outputs[0]), dtype=np.int64))
         if exact or smoothed:
             keys = keys_of(outputs if X is None else [X])
-            draws, smoothing = (draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING))
+            draws, smoothing = (
+                draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING)
+            )
             merging = Merging(exact, draws, smoothing if smoothed else None)
-        settings: dict[str, Any] = {"empty": self.empty, "n_jobs": self.n_jobs, "options": self.options}
+        settings: dict[str, Any] = {
+            "empty": self.empty,
+            "n_jobs": self.n_jobs,
+            "options": self.options,
+        }
         settings["constraints"] = self.choices.constraints
         if taxonomy is None:
             weighing = merging.weighing(self.sizes)
             if weights is not None:
                 weighing = weigh_densities(self.scores[0], weights, self.choices.weights_of(X))
-            elif self.groups and are_weighed(self.groups, plain=self._plain, n_incomplete=self.n_incomplete):
-                weighing = weigh_groups(self.scores[0], self.groups.calibrating[0], len(merging.draws))
-            return make_engine(folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings)
+            elif self.groups and are_weighed(
+                self.groups, plain=self._plain, n_incomplete=self.n_incomplete
+            ):
+                weighing = weigh_groups(
+                    self.scores[0], self.groups.calibrating[0], len(merging.draws)
+                )
+            return make_engine(
+                folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings
+            )
         if isinstance(taxonomy, LabelsetTaxonomy):
-            return category_engine(folds, self.scores, self._categories, taxonomy, merging, **settings)
+            return category_engine(
+                folds, self.scores, self._categories, taxonomy, merging, **settings
+            )
         groups = taxonomy.of_examples(X, np.empty((len(merging.draws), 0), dtype=np.int8))
         return grouped_engine(folds, self.scores, self._categories, groups, merging, **settings)
 

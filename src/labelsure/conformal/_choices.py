@@ -19,14 +19,21 @@ from labelsure._checks import (
 )
 from labelsure.conformal._constraints import check_constraints
 from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._taxonomy import ByLabel, Categories, Taxonomy, check_objects, check_taxonomy
+from labelsure.conformal._taxonomy import (
+    ByLabel,
+    Categories,
+    Taxonomy,
+    check_objects,
+    check_taxonomy,
+)
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._rules import LabelsetRules
 from labelsure.measures import AutoMeasure, Measure, Need
 from labelsure.measures._auto import default_measure
 
 WITHOUT_WEIGHT = {
-    "mondrian": "categories of weighed examples have no common denominator, so p-values would be rounded",
+    "mondrian": "categories of weighed examples have no common denominator, so p-values would be"
+    " rounded",
     "smoothed": "exact weights and exact draws together do not fit whole numbers of 64 bits",
     "folds": "nothing is proven about weighed p-values of several folds",
 }
@@ -54,8 +61,8 @@ class Choices:
     on_violation : str
         What to do with constraints that examples break: "refuse" or "drop".
     known_rules : LabelsetRules or None
-        The constraints that measures may be chosen by: none that calibration examples might have dropped, for then
-        these would choose.
+        The constraints that measures may be chosen by: none that calibration examples might have
+        dropped, for then these would choose.
     """
 
     guarantee: str = "cross"
@@ -73,10 +80,15 @@ class Choices:
         """Return the same as ``describe``, or raise ValueError where the rows that calibrate count nothing."""
         categories, weights = self.describe(X, Y)
         if weights is not None and not weights[calibration].any():
-            raise ValueError("weight is 0 for all calibration objects: none of them says anything about new objects.")
+            raise ValueError(
+                "weight is 0 for all calibration objects: none of them says anything about new"
+                " objects."
+            )
         return categories, weights
 
-    def describe(self, X: MatrixLike, Y: LabelMatrix) -> tuple[Categories | None, FloatArray | None]:
+    def describe(
+        self, X: MatrixLike, Y: LabelMatrix
+    ) -> tuple[Categories | None, FloatArray | None]:
         """Return the categories and the weights of examples, as far as they are asked for."""
         categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
         return categories, None if self.weight is None else self.weights_of(X)
@@ -84,16 +96,20 @@ class Choices:
     def weights_of(self, X: MatrixLike) -> FloatArray:
         """Return the weights of objects, or say what is wrong with them."""
         assert self.weight is not None
-        given = as_numbers(self.weight(check_objects(X)), name="what weight returns", shape="(n_objects,)")
+        given = as_numbers(
+            self.weight(check_objects(X)), name="what weight returns", shape="(n_objects,)"
+        )
         weights = given.astype(np.float64)
         if weights.shape != (n_rows(X),):
             raise ValueError(
-                f"weight must return one number per object, {n_rows(X)} in all, got an array of shape {weights.shape}."
+                f"weight must return one number per object, {n_rows(X)} in all, got an array of"
+                f" shape {weights.shape}."
             )
         wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
         if len(wrong):
             raise ValueError(
-                "weight must return numbers of at least 0, the density of new objects over that of training objects,"
+                "weight must return numbers of at least 0, the density of new objects over that"
+                " of training objects,"
                 f" got {wrong[0]}."
             )
         return weights
@@ -112,7 +128,8 @@ def check_choices(
     Parameters
     ----------
     asked : Choices
-        As the user passed them, ``mondrian`` in the place of the taxonomy, constraints as they were given.
+        As the user passed them, ``mondrian`` in the place of the taxonomy, constraints as they were
+        given.
     measure : object
         As the user passed it; None is the default.
     *labels : arrays of shape (n, q)
@@ -130,11 +147,16 @@ def check_choices(
     check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
     check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold)
     if weight is not None and not callable(weight):
-        raise ValueError(f"weight must be a function from objects to numbers, or None, got {weight!r}.")
+        raise ValueError(
+            f"weight must be a function from objects to numbers, or None, got {weight!r}."
+        )
     others = {"mondrian": mondrian is not None, "smoothed": smoothed, "folds": not one_fold}
     clashes = [name for name, also in others.items() if also and weight is not None]
     if clashes:
-        raise ValueError(f"weight does not go with {clashes[0]}: {WITHOUT_WEIGHT[clashes[0]]}. Choose one of the two.")
+        raise ValueError(
+            f"weight does not go with {clashes[0]}: {WITHOUT_WEIGHT[clashes[0]]}. Choose one of"
+            f" the two."
+        )
     n_labels = labels[0].shape[1]
     taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
     if measure is None:
@@ -145,7 +167,8 @@ def check_choices(
         measure.check_parameters(n_labels)
     else:
         raise ValueError(
-            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got {measure!r}."
+            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(),"
+            f" got {measure!r}."
             " Pass measure='auto' to have one chosen."
         )
     if isinstance(taxonomy, ByLabel):
@@ -165,7 +188,9 @@ def check_choices(
     if n_labels > EngineOptions().max_table_labels and (rules is None or rules.listed is None):
         _check_no_maximum(measure, n_labels)
     known_rules = rules if asked.on_violation == "refuse" else None
-    return replace(asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules, known_rules=known_rules), measure
+    return replace(
+        asked, smoothed=smoothed, taxonomy=taxonomy, constraints=rules, known_rules=known_rules
+    ), measure
 
 
 def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
@@ -173,8 +198,10 @@ def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
     roots = _parts_of_form(measure, "root", n_labels)
     if roots:
         raise ValueError(
-            f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in measure={measure!r}."
-            " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with such candidates."
+            f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in"
+            f" measure={measure!r}."
+            " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with"
+            " such candidates."
         )
 
 
@@ -184,15 +211,19 @@ def _check_no_maximum(measure: Measure | AutoMeasure, n_labels: int) -> None:
     if maxima:
         most = EngineOptions().max_table_labels
         raise ValueError(
-            f"{maxima[0]!r} is a maximum over labels, so all labelsets are scored one by one, which is possible for up"
-            f" to {most} labels, got {n_labels} labels. Choose a measure that is searched at any number of labels, such"
+            f"{maxima[0]!r} is a maximum over labels, so all labelsets are scored one by one,"
+            f" which is possible for up"
+            f" to {most} labels, got {n_labels} labels. Choose a measure that is searched at any"
+            f" number of labels, such"
             " as PowerMeasure(d=8), or list the candidates with constraints=Allowed(...)."
         )
 
 
 def _parts_of_form(measure: Measure | AutoMeasure, form: str, n_labels: int) -> list[Measure]:
     """Return what is added up in a measure, or in the candidates for one, and has this form."""
-    candidates = measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
+    candidates = (
+        measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
+    )
     return [part for one in candidates for part in one.parts() if part.form == form]
 
 
@@ -202,13 +233,16 @@ def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: 
     n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
     if n_empty == n_known:
         raise ValueError(
-            'empty="exclude" leaves out the empty labelset, and no example has another: every region would miss.'
+            'empty="exclude" leaves out the empty labelset, and no example has another: every'
+            " region would miss."
             ' Use empty="auto", or check that Y holds the labels.'
         )
     if n_empty:
         warnings.warn(
-            f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region holds the empty'
-            ' labelset: objects without labels are always missed. Use empty="auto" unless there will be none.',
+            f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region'
+            f" holds the empty"
+            ' labelset: objects without labels are always missed. Use empty="auto" unless there'
+            " will be none.",
             UserWarning,
             stacklevel=stacklevel,
         )

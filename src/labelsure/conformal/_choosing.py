@@ -45,7 +45,9 @@ def choose_for_folds(
     return [by_group[group] for group in groups]
 
 
-def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int, rules: LabelsetRules | None) -> MeasureChoice:
+def _choose_by_fold(
+    recipe: AutoMeasure, fold: FoldExamples, seed: int, rules: LabelsetRules | None
+) -> MeasureChoice:
     labels = fold.training_labels
     outputs = fold.training_outputs
     objects = fold.training_objects
@@ -54,7 +56,9 @@ def _choose_by_fold(recipe: AutoMeasure, fold: FoldExamples, seed: int, rules: L
     outputs = outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs
     rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
     objects = None if objects is None else _safe_indexing(objects, rows)
-    return choose_measure(set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects, rules)
+    return choose_measure(
+        set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects, rules
+    )
 
 
 def choose_measure(
@@ -75,11 +79,16 @@ def choose_measure(
     X : array-like of n rows or None
         The objects; without them, candidates that need them are left out.
     rules : LabelsetRules or None
-        What the labelsets of a region obey. Whether they hold must not have been read off calibration examples.
+        What the labelsets of a region obey. Whether they hold must not have been read off
+        calibration examples.
     """
     if len(labels) < 2:
-        raise ValueError(f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}.")
-    return choose(recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X, rules))
+        raise ValueError(
+            f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}."
+        )
+    return choose(
+        recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X, rules)
+    )
 
 
 def seed_of(recipe: AutoMeasure) -> int:
@@ -89,14 +98,20 @@ def seed_of(recipe: AutoMeasure) -> int:
 
 
 def make_trial(
-    recipe: AutoMeasure, labels: LabelMatrix, outputs: FloatArray, X: MatrixLike, rules: LabelsetRules | None = None
+    recipe: AutoMeasure,
+    labels: LabelMatrix,
+    outputs: FloatArray,
+    X: MatrixLike,
+    rules: LabelsetRules | None = None,
 ) -> "Trial":
     """Return the trial that a recipe asks for."""
     from sklearn.model_selection import KFold
 
     seed = seed_of(recipe)
     n_objects = min(N_OBJECTS if recipe.n_objects is None else recipe.n_objects, len(labels))
-    folds = list(KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels))
+    folds = list(
+        KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels)
+    )
     rng = np.random.RandomState(seed)
     spread = np.concatenate([rng.permutation(rows) for _, rows in folds])
     objects = np.zeros(len(labels), dtype=bool)
@@ -112,7 +127,10 @@ def choose(candidates: Sequence[Measure], trial: "Trial") -> MeasureChoice:
     for c, candidate in enumerate(candidates):
         try:
             bits = trial.region_bits(candidate)
-        except (ValueError, TypeError) as error:  # objects that it cannot read, a singular matrix, too large a weight
+        except (
+            ValueError,
+            TypeError,
+        ) as error:  # objects that it cannot read, a singular matrix, too large a weight
             skipped[c] = str(error)
             continue
         sizes[c] = bits.mean(axis=0) if logarithmic else np.exp2(bits).mean(axis=0)
@@ -169,8 +187,8 @@ class Trial:
     def region_bits(self, candidate: Measure) -> FloatArray:
         """Return log2 of the sizes of the regions, (n_objects, n_levels); an empty region counts as one labelset.
 
-        The measure is fitted once per fold on the other folds. All examples calibrate, each scored in its own fold;
-        the region of an object is that of its fold's scores.
+        The measure is fitted once per fold on the other folds. All examples calibrate, each scored
+        in its own fold; the region of an object is that of its fold's scores.
         """
         fitted = [self._fit_once(candidate, f) for f in range(len(self.folds))]
         exponents = [measure.exponent_ for measure in fitted]
@@ -192,11 +210,19 @@ class Trial:
         In common are objects, not equal parameters: only those are sure to be the same measure.
         """
         if type(candidate) is MeasureSum:
-            return MeasureSum(self._fit_once(candidate.first, f), self._fit_once(candidate.second, f)).join()
-        if (id(candidate), f) not in self.parts:  # kept with its copy: an id is its own only as long as it lives
+            return MeasureSum(
+                self._fit_once(candidate.first, f), self._fit_once(candidate.second, f)
+            ).join()
+        if (
+            id(candidate),
+            f,
+        ) not in self.parts:  # kept with its copy: an id is its own only as long as it lives
             base = candidate.base if isinstance(candidate, ForestMeasure) else None
             beside = None if base is None else self._fit_once(base, f)
-            self.parts[id(candidate), f] = candidate, self.fit(candidate, self.folds[f][0], base=beside)
+            self.parts[id(candidate), f] = (
+                candidate,
+                self.fit(candidate, self.folds[f][0], base=beside),
+            )
         return self.parts[id(candidate), f][1]
 
     def fit(self, candidate: Measure, rows: IntArray, *, base: Measure | None = None) -> Measure:
@@ -220,7 +246,9 @@ class Trial:
         n_objects = fold.energy.n_objects
         # one engine for all levels: setting one up costs more than asking it
         everyone = fold.take(np.tile(np.arange(n_objects), len(self.levels)))
-        engine = make_engine([everyone], empty="ordinary" if self.allow_empty else "excluded", constraints=self.rules)
+        engine = make_engine(
+            [everyone], empty="ordinary" if self.allow_empty else "excluded", constraints=self.rules
+        )
         smallest = np.repeat([engine.at_level(level)[1][0] for level in self.levels], n_objects)
         sizes = engine.region_sizes(smallest, bits=2.0 if engine.n_labels > MANY_LABELS else 1.0)
         return np.array([_bits(size) for size in sizes]).reshape(len(self.levels), n_objects).T

@@ -16,7 +16,8 @@ from labelsure.predictions import Guarantee
 SHOWN_ROWS = 5
 OBEYED = " although it obeys the constraints"
 MISSED = (
-    "A true labelset that breaks a constraint is in no region; among those that obey, the bound is this one divided by"
+    "A true labelset that breaks a constraint is in no region; among those that obey, the bound"
+    " is this one divided by"
     " their share."
 )
 
@@ -35,7 +36,8 @@ def check_constraints(
     constraints : Constraint or sequence of Constraint
         As the user passed them.
     on_violation : {"refuse", "drop"}
-        What to do where examples break a constraint: raise ValueError, or warn and leave the constraint out.
+        What to do where examples break a constraint: raise ValueError, or warn and leave the
+        constraint out.
     *labels : arrays of shape (n, q)
         All labelsets that are known.
     label_names : sequence of str or None
@@ -51,7 +53,8 @@ def check_constraints(
     rules = compile_constraints(given, names)
     if rules.n_allowed == 1 and rules.allows_empty and empty == "exclude":
         raise ValueError(
-            'constraints allow the empty labelset only, and empty="exclude" leaves that out: every region would be'
+            'constraints allow the empty labelset only, and empty="exclude" leaves that out:'
+            " every region would be"
             ' empty. Use empty="auto", or leave a constraint out.'
         )
     kept = _obeyed(given, everyone, names, on_violation)
@@ -60,20 +63,25 @@ def check_constraints(
     return rules if len(kept) == len(given) else compile_constraints(kept, names)
 
 
-def _obeyed(constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str], on_violation: str) -> list[Constraint]:
+def _obeyed(
+    constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str], on_violation: str
+) -> list[Constraint]:
     """Return the constraints that all examples obey, and report the others."""
     broken = {i: rows for i, one in enumerate(constraints) if len(rows := broken_by(one, Y, names))}
     if not broken:
         return constraints
     reports = []
     for i, rows in broken.items():
-        shown = ", ".join(map(str, rows[:SHOWN_ROWS].tolist())) + (", ..." if len(rows) > SHOWN_ROWS else "")
+        shown = ", ".join(map(str, rows[:SHOWN_ROWS].tolist())) + (
+            ", ..." if len(rows) > SHOWN_ROWS else ""
+        )
         reports.append(f"{len(rows)} of {len(Y)} examples (rows {shown}) break {constraints[i]!r}")
     report = "; ".join(reports)
     if on_violation == "refuse":
         raise ValueError(
             f"constraints must hold for all examples, but {report}."
-            ' Correct the labels or the constraint, or pass on_violation="drop" to go on without it.'
+            ' Correct the labels or the constraint, or pass on_violation="drop" to go on without'
+            " it."
         )
     warnings.warn(f"{report}. Going on without what they break.", UserWarning, stacklevel=6)
     return [one for i, one in enumerate(constraints) if i not in broken]
@@ -82,8 +90,8 @@ def _obeyed(constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str],
 def under_constraints(guarantee: Guarantee) -> Guarantee:
     """Return what is proven where only labelsets that obey constraints are candidates.
 
-    A true labelset that obeys them is missed if and only if it would be missed without them, so the probability that it
-    obeys and is missed is at most what that of missing it was.
+    A true labelset that obeys them is missed if and only if it would be missed without them, so the
+    probability that it obeys and is missed is at most what that of missing it was.
 
     Examples
     --------

@@ -18,8 +18,9 @@ from labelsure.measures import AutoMeasure, Measure
 class CrossConformalClassifier(CalibratedClassifier):
     """Cross-conformal predictor for multi-label classification.
 
-    The training set is cut into K folds S_1, ..., S_K. For each fold a model is trained on the others, and the
-    examples of the fold are scored with it. The p-value of a labelset psi for a new object is::
+    The training set is cut into K folds S_1, ..., S_K. For each fold a model is trained on the
+    others, and the examples of the fold are scored with it. The p-value of a labelset psi for a new
+    object is::
 
         p(psi) = (sum_k #{i in S_k : alpha_i >= alpha^k(psi)} + 1) / (l + 1)
 
@@ -28,52 +29,63 @@ class CrossConformalClassifier(CalibratedClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several labels, or a Pipeline
-        that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the paper's, for features on like scales.
+        Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several
+        labels, or a Pipeline that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the
+        paper's, for features on like scales.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None is :class:`~labelsure.measures.PosteriorMeasure`, whose parameters are learned
-        from out-of-fold outputs: ten more fits on three fifths of the examples, for any number of folds from five on,
-        and five more per fold with fewer. The paper's is ``PowerMeasure(d=4)``. "auto" chooses one for each fold
-        by inner cross-validation, see :class:`AutoMeasure`.
+        The nonconformity measure; None is :class:`~labelsure.measures.PosteriorMeasure`, whose
+        parameters are learned from out-of-fold outputs: ten more fits on three fifths of the
+        examples, for any number of folds from five on, and five more per fold with fewer. The
+        paper's is ``PowerMeasure(d=4)``. "auto" chooses one for each fold by inner
+        cross-validation, see :class:`AutoMeasure`.
     cv : int, splitter or iterable of (train, calibration) index pairs, default=10
-        An int is that many shuffled folds of sizes as equal as possible. With a splitter of your own, no example may
-        calibrate twice or calibrate a model that it trained; examples in no test part only train. Nothing is proven
-        where labels choose the folds, as in :class:`MultiLabelStratifiedKFold`.
+        An int is that many shuffled folds of sizes as equal as possible. With a splitter of your
+        own, no example may calibrate twice or calibrate a model that it trained; examples in no
+        test part only train. Nothing is proven where labels choose the folds, as in
+        :class:`MultiLabelStratifiedKFold`.
     empty : {"auto", "allow", "exclude"}, default="auto"
-        What the empty labelset is: a candidate like any other ("allow"); no candidate ("exclude", as in the paper),
-        which misses all objects without labels; "auto": a candidate like any other in folds whose training part has an
-        example without labels, and stranger than every other labelset in folds whose training part has none.
+        What the empty labelset is: a candidate like any other ("allow"); no candidate ("exclude",
+        as in the paper), which misses all objects without labels; "auto": a candidate like any
+        other in folds whose training part has an example without labels, and stranger than every
+        other labelset in folds whose training part has none.
     guarantee : str, default="cross"
-        How the folds are merged, and so what is proven: "cross" (the paper's) or "exact", see Notes.
+        How the folds are merged, and so what is proven: "cross" (the paper's) or "exact", see
+        Notes.
     mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
         P-values within categories: by the number of labels of the labelset ("cardinality", or
-        ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a function of X that
-        returns a category per object. A category without calibration examples gives the p-value 1, smoothed its draw.
+        ``ByCardinality(at_most=3)``), by whether it has one label (its number or name), or by a
+        function of X that returns a category per object. A category without calibration examples
+        gives the p-value 1, smoothed its draw.
     smoothed : bool, default=False
-        Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross" only.
+        Smoothed p-values: ties are counted with a random weight, one draw per object. For "cross"
+        only.
     constraints : Constraint, sequence of Constraint or None, default=None
-        What every labelset obeys, such as ``Implies("spaniel", "dog")`` or ``Exactly(1, ["day", "night"])`` of
-        :mod:`labelsure.engine`. Other labelsets, the empty one among them, are no candidates: their p-value is 0.
+        What every labelset obeys, such as ``Implies("spaniel", "dog")`` or ``Exactly(1, ["day",
+        "night"])`` of :mod:`labelsure.engine`. Other labelsets, the empty one among them, are no
+        candidates: their p-value is 0.
     on_violation : {"refuse", "drop"}, default="refuse"
-        What to do with a constraint that an example given to ``fit`` breaks: raise ValueError, or warn and leave it
-        out.
+        What to do with a constraint that an example given to ``fit`` breaks: raise ValueError, or
+        warn and leave it out.
     predict_for : {"auto", "exact match", "hamming", "f1"}, default="auto"
-        Which labels ``predict`` answers: "exact match", the most plausible labelset; "hamming", labels with a
-        probability above one half; "f1", labels above a threshold of their own that maximises the expected F-measure;
-        "auto", the most plausible labelset unless training showed labels one by one to be better, see ``predict``.
-        A fitted model changes it by ``set_params``; nothing is fitted again.
+        Which labels ``predict`` answers: "exact match", the most plausible labelset; "hamming",
+        labels with a probability above one half; "f1", labels above a threshold of their own that
+        maximises the expected F-measure; "auto", the most plausible labelset unless training showed
+        labels one by one to be better, see ``predict``. A fitted model changes it by
+        ``set_params``; nothing is fitted again.
     random_state : int, RandomState or None, default=None
-        For the folds, for every ``random_state`` inside the estimator that is None, and for the draws of randomised
-        guarantees and smoothing. A draw belongs to the object: it depends on what ``fit`` drew and on the object's
-        features alone, so objects get the same answer one by one, in batches, in any order and in any process. Equal
-        objects share a draw; what is proven holds for each of them on average over the seed.
+        For the folds, for every ``random_state`` inside the estimator that is None, and for the
+        draws of randomised guarantees and smoothing. A draw belongs to the object: it depends on
+        what ``fit`` drew and on the object's features alone, so objects get the same answer one by
+        one, in batches, in any order and in any process. Equal objects share a draw; what is proven
+        holds for each of them on average over the seed.
     n_jobs : int or None, default=None
         Folds fitted in parallel, and threads for p-values; results do not depend on it.
     memory : str, path, joblib.Memory or None, default=None
-        A folder in which every fold that is fitted is kept, so that a ``fit`` that was killed goes on when it is called
-        again with the same data and parameters; results are the same. Delete the folder when you no longer need it.
-        Folds are pickled: it must be a folder that nobody else can write to. Code of your own is told apart by the file
-        that the estimator's class is in, and by nothing that it imports.
+        A folder in which every fold that is fitted is kept, so that a ``fit`` that was killed goes
+        on when it is called again with the same data and parameters; results are the same. Delete
+        the folder when you no longer need it. Folds are pickled: it must be a folder that nobody
+        else can write to. Code of your own is told apart by the file that the estimator's class is
+        in, and by nothing that it imports.
 
     Attributes
     ----------
@@ -82,7 +94,8 @@ class CrossConformalClassifier(CalibratedClassifier):
     fold_indices_ : list of int arrays
         The rows of X that calibrate, of each fold.
     calibrator_ : Calibrator
-        Fitted measures, calibration scores and choices: what predictions depend on beside the models.
+        Fitted measures, calibration scores and choices: what predictions depend on beside the
+        models.
     n_labels_ : int
         The number of labels.
     label_names_ : tuple of str or None
@@ -90,7 +103,8 @@ class CrossConformalClassifier(CalibratedClassifier):
     n_examples_, n_incomplete_ : int
         The number of rows of X, and of those with unknown labels.
     train_indices_ : list of int arrays or None
-        The rows of X that train each fold's model; None where these are all that do not calibrate it.
+        The rows of X that train each fold's model; None where these are all that do not calibrate
+        it.
 
     Notes
     -----
@@ -103,18 +117,21 @@ class CrossConformalClassifier(CalibratedClassifier):
     the paper's, and only regions change. They are made for one level: those of a smaller significance need not contain
     those of a larger.
 
-    Both need folds that were not chosen by their labels, as those of a whole number ``cv`` are; nothing is proven with
-    stratified folds. ``predict_labelsets(X).region(0.05).statement`` says what holds for the numbers at hand.
+    Both need folds that were not chosen by their labels, as those of a whole number ``cv`` are;
+    nothing is proven with stratified folds. ``predict_labelsets(X).region(0.05).statement`` says
+    what holds for the numbers at hand.
 
     References
     ----------
-    .. [1] Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI Workshops,
-       241-250.
-    .. [2] Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive inference with the
-       jackknife+. Annals of Statistics 49(1), 486-507.
-    .. [3] Vovk, V. (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 9-28.
-    .. [4] Alami, N., Zakharia, J., Ben Taieb, S. (2026). arXiv 2606.03600; Ramdas, A., Manole, T. (2023). Randomized
-       and exchangeable improvements of Markov's, Chebyshev's and Chernoff's inequalities.
+    .. [1] Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI
+       Workshops, 241-250.
+    .. [2] Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive inference
+       with the jackknife+. Annals of Statistics 49(1), 486-507.
+    .. [3] Vovk, V. (2015). Cross-conformal predictors. Annals of Mathematics and Artificial
+       Intelligence 74, 9-28.
+    .. [4] Alami, N., Zakharia, J., Ben Taieb, S. (2026). arXiv 2606.03600; Ramdas, A., Manole, T.
+       (2023). Randomized and exchangeable improvements of Markov's, Chebyshev's and Chernoff's
+       inequalities.
 
     Examples
     --------
@@ -159,28 +176,38 @@ class CrossConformalClassifier(CalibratedClassifier):
         X : array-like of shape (n_objects, n_features)
             The training objects.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-            Their labels, zeros and ones; NaN where a label is unknown. Incomplete examples calibrate nothing, and train
-            where the estimator learns labels apart (OneVsRestClassifier, MultiOutputClassifier).
+            Their labels, zeros and ones; NaN where a label is unknown. Incomplete examples
+            calibrate nothing, and train where the estimator learns labels apart
+            (OneVsRestClassifier, MultiOutputClassifier).
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         groups : array-like of shape (n_objects,) or None, default=None
-            Which examples belong together: whole groups train or calibrate. A whole number ``cv`` makes folds of
-            whole groups, a splitter must not tear them apart. What is proven changes: for groups of one size in folds a
-            little more than twice the significance, for folds of groups of different sizes nothing; see the statement
-            of a region. :class:`InductiveConformalClassifier` has a proof at the significance for groups of any sizes.
+            Which examples belong together: whole groups train or calibrate. A whole number ``cv``
+            makes folds of whole groups, a splitter must not tear them apart. What is proven
+            changes: for groups of one size in folds a little more than twice the significance, for
+            folds of groups of different sizes nothing; see the statement of a region.
+            :class:`InductiveConformalClassifier` has a proof at the significance for groups of any
+            sizes.
         **fit_params
-            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
-            it and the splitter ask for. It never changes how calibration examples count.
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's
+            metadata routing, whatever it and the splitter ask for. It never changes how calibration
+            examples count.
         """
         X, Y, known = self._check_known(X, y, label_names)
         metadata = self._route(X, groups, fit_params)
-        choices, measure = self._check_choices(Y if known is None else Y[known.complete], one_fold=False)
+        choices, measure = self._check_choices(
+            Y if known is None else Y[known.complete], one_fold=False
+        )
         random = check_random_state(self.random_state)
         (seed,) = draw_seeds(random, 1)
 
         def split(rows: Any = slice(None)) -> list[Split]:
             return make_splits(self.cv, X, Y[rows], seed, **metadata.for_splits)
 
-        splits = split() if known is None else known.split(self.cv, split, whole=metadata.groups is not None)
+        splits = (
+            split()
+            if known is None
+            else known.split(self.cv, split, whole=metadata.groups is not None)
+        )
         seeds = draw_seeds(random, len(splits) + 1)
         return self._learn(X, Y, splits, seeds, choices, measure, metadata=metadata, known=known)

@@ -10,10 +10,22 @@ from labelsure.measures._sparse_outputs import SparseOutputs
 TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
 USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
 NEEDED = (
-    (Need.TRAINING_LABELS, "training_labels", f"the labelsets that the model was trained on{TO_PASS}"),
+    (
+        Need.TRAINING_LABELS,
+        "training_labels",
+        f"the labelsets that the model was trained on{TO_PASS}",
+    ),
     (Need.TRAINING_OUTPUTS, "training_outputs", f"the outputs for what it was trained on{TO_PASS}"),
-    (Need.OUT_OF_FOLD_OUTPUTS, "training_outputs", f"out-of-fold outputs for what it was trained on{TO_PASS}"),
-    (Need.FEATURES, "training_objects", f"the objects themselves, not only outputs: {USE_CLASSIFIERS}"),
+    (
+        Need.OUT_OF_FOLD_OUTPUTS,
+        "training_outputs",
+        f"out-of-fold outputs for what it was trained on{TO_PASS}",
+    ),
+    (
+        Need.FEATURES,
+        "training_objects",
+        f"the objects themselves, not only outputs: {USE_CLASSIFIERS}",
+    ),
 )
 """What a measure may need, where it is in FoldExamples, and what to do."""
 
@@ -25,18 +37,21 @@ class FoldExamples:
     Attributes
     ----------
     outputs, labels : arrays of shape (m, q)
-        The model's outputs for the calibration examples, and their labelsets. Outputs may be sparse.
+        The model's outputs for the calibration examples, and their labelsets. Outputs may be
+        sparse.
     X : array-like of m rows or None
         The calibration objects, where the measure needs them.
     training_labels, training_outputs, training_objects : arrays of n rows or None
-        Of what the model was trained on, as far as it is known and the measure needs it; outputs of this model, or of
-        models that had not seen the example.
+        Of what the model was trained on, as far as it is known and the measure needs it; outputs of
+        this model, or of models that had not seen the example.
     categories, weights : arrays of shape (m,) or None
         Of the calibration examples, where there is a taxonomy or a weight.
     group : int or None
-        The folds with which this one shares models for out-of-fold outputs, None where it shares none.
+        The folds with which this one shares models for out-of-fold outputs, None where it shares
+        none.
     outside : bool array of shape (n,) or None
-        Which training examples calibrate no fold of the group: the same for all of them, outputs included.
+        Which training examples calibrate no fold of the group: the same for all of them, outputs
+        included.
     """
 
     outputs: FloatArray | SparseOutputs

@@ -26,7 +26,14 @@ from labelsure._checks import (
     row_index_of,
 )
 from labelsure._parallel import one_thread, run_jobs
-from labelsure._random import SMOOTHING, draw_order, draw_seeds, draw_uniforms, object_keys, set_missing_seeds
+from labelsure._random import (
+    SMOOTHING,
+    draw_order,
+    draw_seeds,
+    draw_uniforms,
+    object_keys,
+    set_missing_seeds,
+)
 from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._calibrator import STRANGEST, score_examples
 from labelsure.conformal._constraints import under_constraints
@@ -49,17 +56,19 @@ MAX_LABELS = 24
 class FullConformalClassifier(LabelsetClassifier):
     """Full (transductive) conformal predictor for multi-label classification.
 
-    For a new object and every assumed labelset psi, the classifier is trained on all n examples and the new object
-    with labels psi; all n + 1 are scored with it. The p-value is the share of scores as large as the new object's::
+    For a new object and every assumed labelset psi, the classifier is trained on all n examples and
+    the new object with labels psi; all n + 1 are scored with it. The p-value is the share of scores
+    as large as the new object's::
 
         p(psi) = #{i in 1..n+1 : alpha_i >= alpha_{n+1}} / (n + 1)
 
-    That is one fit per object and labelset, so it is for small data, and for checking the other predictors.
+    That is one fit per object and labelset, so it is for small data, and for checking the other
+    predictors.
 
-    The definition asks for a classifier that treats all examples alike, whatever their order. Many do not (neighbours
-    at the same distance, bootstrap samples, stochastic gradients), so the n + 1 examples are put into a random order,
-    drawn once per object from its features and the seed. On average over that order the p-values are valid for any
-    classifier.
+    The definition asks for a classifier that treats all examples alike, whatever their order. Many
+    do not (neighbours at the same distance, bootstrap samples, stochastic gradients), so the n + 1
+    examples are put into a random order, drawn once per object from its features and the seed. On
+    average over that order the p-values are valid for any classifier.
 
     Parameters
     ----------
@@ -68,13 +77,14 @@ class FullConformalClassifier(LabelsetClassifier):
     measure : Measure or None, default=None
         The nonconformity measure; None is the paper's ``PowerMeasure(d=4)``.
     max_fits : int or None, default=10_000
-        Predicting is refused where it would take more fits than this, with a word on what it would cost; None goes
-        on in any case.
+        Predicting is refused where it would take more fits than this, with a word on what it would
+        cost; None goes on in any case.
     empty : {"auto", "allow", "exclude"}, default="auto"
-        What the empty labelset is, see :class:`CrossConformalClassifier`; "auto": stranger than every other labelset
-        where only one of the n + 1 examples has no label.
+        What the empty labelset is, see :class:`CrossConformalClassifier`; "auto": stranger than
+        every other labelset where only one of the n + 1 examples has no label.
     smoothed, constraints, on_violation, random_state
-        As in :class:`CrossConformalClassifier`; nothing is trained for labelsets that are not allowed.
+        As in :class:`CrossConformalClassifier`; nothing is trained for labelsets that are not
+        allowed.
     n_jobs : int or None, default=None
         Fits at a time.
 
@@ -85,11 +95,13 @@ class FullConformalClassifier(LabelsetClassifier):
 
     Notes
     -----
-    For exchangeable data a region at significance eps misses the true labelset with probability at most eps [1]_.
+    For exchangeable data a region at significance eps misses the true labelset with probability at
+    most eps [1]_.
 
     References
     ----------
-    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
 
     Examples
     --------
@@ -116,10 +128,13 @@ class FullConformalClassifier(LabelsetClassifier):
     random_state: Any = None
     n_jobs: int | None = None
 
-    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None
+    ) -> Self:
         """Store the training data; the models are trained when objects arrive.
 
-        One is trained now and thrown away, so that data or a classifier that cannot be used are refused here.
+        One is trained now and thrown away, so that data or a classifier that cannot be used are
+        refused here.
 
         Parameters
         ----------
@@ -134,8 +149,10 @@ class FullConformalClassifier(LabelsetClassifier):
         choices, measure = self._check_choices(Y, one_fold=True, known=Need.NOTHING)
         if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
-                f"measure={self.measure!r} needs outputs of models that had not seen the example, and full conformal"
-                " prediction trains on all examples at once. Use CrossConformalClassifier, or name another measure."
+                f"measure={self.measure!r} needs outputs of models that had not seen the example,"
+                f" and full conformal"
+                " prediction trains on all examples at once. Use CrossConformalClassifier, or"
+                " name another measure."
             )
         self.seed_, self.draw_seed_ = draw_seeds(self.random_state, 2)
         self.X_, self.Y_ = X, Y
@@ -172,21 +189,37 @@ class FullConformalClassifier(LabelsetClassifier):
         above, scores = np.zeros_like(at_least), np.zeros(at_least.shape, dtype=np.int64)
         excluded = self.choices_.empty == "exclude"
         rules = self.choices_.constraints
-        codes = [code for code in range(excluded, 2**self.n_labels_) if rules is None or rules.by_code[code]]
+        codes = [
+            code
+            for code in range(excluded, 2**self.n_labels_)
+            if rules is None or rules.by_code[code]
+        ]
         objects = [_safe_indexing(everyone, [n_examples + i]) for i in range(n_objects)]
-        orders = [draw_order(self.draw_seed_, x, n_examples + 1) for x in objects]  # belong to the objects
-        jobs = (delayed(self._assume)(everyone, i, code, orders[i]) for i in range(n_objects) for code in codes)
+        orders = [
+            draw_order(self.draw_seed_, x, n_examples + 1) for x in objects
+        ]  # belong to the objects
+        jobs = (
+            delayed(self._assume)(everyone, i, code, orders[i])
+            for i in range(n_objects)
+            for code in codes
+        )
         total = self.n_fits(n_objects)
-        answers = run_jobs(jobs, n_jobs=self.n_jobs, description="fitting once per labelset", total=total)
+        answers = run_jobs(
+            jobs, n_jobs=self.n_jobs, description="fitting once per labelset", total=total
+        )
         for job, answer in zip(product(range(n_objects), codes), answers, strict=True):
             at_least[job], above[job], scores[job] = answer
         weighing = Weighing.plain(n_examples, n_objects)
         if smoothed:
             keys = np.concatenate([object_keys(x) for x in objects])
-            weighing = Weighing.smoothed(n_examples, draw_uniforms(self.draw_seed_, SMOOTHING, keys))
+            weighing = Weighing.smoothed(
+                n_examples, draw_uniforms(self.draw_seed_, SMOOTHING, keys)
+            )
         guarantee = state_guarantee("full", [[n_examples]], smoothed=smoothed, with_labels=excluded)
         return LabelsetPredictions(
-            StoredEngine(at_least, above, scores, weighing, allow_empty=not excluded, constraints=rules),
+            StoredEngine(
+                at_least, above, scores, weighing, allow_empty=not excluded, constraints=rules
+            ),
             label_names=self.label_names_ or (),
             guarantee=guarantee if rules is None else under_constraints(guarantee),
             index=index,
@@ -196,8 +229,9 @@ class FullConformalClassifier(LabelsetClassifier):
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return the probability of each label, shape (n_objects, n_labels), from one model of all training examples.
 
-        As in :meth:`CrossConformalClassifier.predict_proba`, but with a measure that has no posterior, as the default,
-        outputs count as they are: no example is left to recalibrate them.
+        As in :meth:`CrossConformalClassifier.predict_proba`, but with a measure that has no
+        posterior, as the default, outputs count as they are: no example is left to recalibrate
+        them.
 
         Parameters
         ----------
@@ -214,14 +248,18 @@ class FullConformalClassifier(LabelsetClassifier):
         keys = object_keys(X) if candidates.drawn else None
         return candidates.marginals(recalibrated(outputs, None) if found is None else found, keys)
 
-    def _assume(self, everyone: MatrixLike, i: int, code: int, order: IntArray) -> tuple[int, int, int]:
+    def _assume(
+        self, everyone: MatrixLike, i: int, code: int, order: IntArray
+    ) -> tuple[int, int, int]:
         """Train with one object assumed to have one labelset; count the scores >= and > its own, and return that."""
         n_examples = len(self.Y_)
         X = _safe_indexing(everyone, np.where(order == n_examples, n_examples + i, order))
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
         scores = self._score(X, Y)
         without_labels = ~Y.any(axis=1)
-        if self.choices_.empty == "auto" and without_labels.sum() == 1:  # whether it is the new example's or another's
+        if (
+            self.choices_.empty == "auto" and without_labels.sum() == 1
+        ):  # whether it is the new example's or another's
             scores[without_labels] = STRANGEST
         own = int(scores[order == n_examples][0])
         return int(np.count_nonzero(scores >= own)) - 1, int(np.count_nonzero(scores > own)), own
@@ -241,14 +279,18 @@ class FullConformalClassifier(LabelsetClassifier):
             self._assume(everyone, 0, 1, np.arange(len(self.Y_) + 1))
             seconds = time.perf_counter() - start
             raise ValueError(
-                f"Full conformal prediction of {n_objects} objects with {self.n_labels_} labels takes"
-                f" {_readable(n_fits)} fits, about {_readable(Fraction(seconds) * n_fits / 3600)} hours at"
+                f"Full conformal prediction of {n_objects} objects with {self.n_labels_} labels"
+                f" takes"
+                f" {_readable(n_fits)} fits, about {_readable(Fraction(seconds) * n_fits / 3600)}"
+                f" hours at"
                 f" {seconds:.2g} s each, more than max_fits={self.max_fits}."
-                " Pass max_fits=None to go on, predict fewer objects, or use CrossConformalClassifier."
+                " Pass max_fits=None to go on, predict fewer objects, or use"
+                " CrossConformalClassifier."
             )
         if self.n_labels_ > MAX_LABELS:
             raise ValueError(
-                f"Full conformal prediction tries every labelset, which is possible for up to {MAX_LABELS}"
+                f"Full conformal prediction tries every labelset, which is possible for up to"
+                f" {MAX_LABELS}"
                 f" labels, got {self.n_labels_}. Use CrossConformalClassifier."
             )
 
@@ -269,16 +311,22 @@ def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
         import pandas as pd
 
         columns = {} if X.ndim == 1 else {"columns": X.columns}
-        return pd.concat([X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True)
+        return pd.concat(
+            [X, more if hasattr(more, "iloc") else type(X)(more, **columns)], ignore_index=True
+        )
     if hasattr(X, "vstack"):  # polars
         import polars
 
         more = more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.columns)
-        return polars.concat([X, more], how="vertical_relaxed")  # numbers of two types in the type that holds both
+        return polars.concat(
+            [X, more], how="vertical_relaxed"
+        )  # numbers of two types in the type that holds both
     if isinstance(X, list):
         return X + list(more if isinstance(more, list) else np.asarray(more))
     try:
         return np.concatenate([X, more])
     except TypeError:
         kinds = [getattr(part, "dtype", type(part).__name__) for part in (X, more)]
-        raise ValueError(f"X must be of the kind that fit was given, {kinds[0]}, got {kinds[1]}.") from None
+        raise ValueError(
+            f"X must be of the kind that fit was given, {kinds[0]}, got {kinds[1]}."
+        ) from None

@@ -1,33 +1,37 @@
 r"""Groups: examples that belong together, such as the pages of one document or the visits of one patient.
 
-Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a new object is one
-drawn at random from a new group. For M calibration groups of any sizes let f_k be the share of group k with
-alpha_i >= alpha. An inductive predictor's p-value is::
+Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a
+new object is one drawn at random from a new group. For M calibration groups of any sizes let f_k be
+the share of group k with alpha_i >= alpha. An inductive predictor's p-value is::
 
     p_H = (sum_k f_k + 1) / (M + 1)
 
-where every example counts 1 / (size of its group). A true labelset has :math:`p_H \le \varepsilon` with probability at
-most :math:`\varepsilon` [1]_ [2]_. Proof: draw one of the M + 1 groups, then one of its examples; given the bag of
-groups, the new example is such a draw, so the share of this distribution that is at least as strange as it is a valid
-p-value, and p_H, for which the new group's own share is 1, is no smaller. Groups are those of the calibration examples:
-where some are left out because of unknown labels, the new object is one of a new group's that would not be.
+where every example counts 1 / (size of its group). A true labelset has :math:`p_H \le \varepsilon`
+with probability at most :math:`\varepsilon` [1]_ [2]_. Proof: draw one of the M + 1 groups, then
+one of its examples; given the bag of groups, the new example is such a draw, so the share of this
+distribution that is at least as strange as it is a valid p-value, and p_H, for which the new
+group's own share is 1, is no smaller. Groups are those of the calibration examples: where some are
+left out because of unknown labels, the new object is one of a new group's that would not be.
 
-Where all groups have s examples, those that train as well, examples count alike, which is nearly the same::
+Where all groups have s examples, those that train as well, examples count alike, which is nearly
+the same::
 
     p = (s sum_k f_k + 1) / (M s + 1)
 
-From :math:`p \le \varepsilon` follows :math:`\sum_k f_k \le F = (\varepsilon (M s + 1) - 1) / s`, that is
-:math:`p_H \le \varepsilon + (1 - \varepsilon) (1 - 1/s) / (M + 1)`, which bounds the error. In K folds, which must not
-have been chosen by labels, fold k has the valid p-value :math:`p_{H,k}` of its :math:`M_k` groups under its own model.
-The mean of these, weighted by :math:`M_k + 1`, is :math:`(\sum_k f_k + K) / (M + K)`, and twice a weighted mean of
-p-values is a p-value [3]_: the error is at most :math:`2 (F + K) / (M + K)`.
+From :math:`p \le \varepsilon` follows :math:`\sum_k f_k \le F = (\varepsilon (M s + 1) - 1) / s`,
+that is :math:`p_H \le \varepsilon + (1 - \varepsilon) (1 - 1/s) / (M + 1)`, which bounds the error.
+In K folds, which must not have been chosen by labels, fold k has the valid p-value :math:`p_{H,k}`
+of its :math:`M_k` groups under its own model. The mean of these, weighted by :math:`M_k + 1`, is
+:math:`(\sum_k f_k + K) / (M + K)`, and twice a weighted mean of p-values is a p-value [3]_: the
+error is at most :math:`2 (F + K) / (M + K)`.
 
-Folds of groups of different sizes, smoothing, categories and ``weight=`` have no bound: examples count alike there, or
-by their own weights, and a few large groups may outvote the others.
+Folds of groups of different sizes, smoothing, categories and ``weight=`` have no bound: examples
+count alike there, or by their own weights, and a few large groups may outvote the others.
 
-.. [1] Dunn, R., Wasserman, L., Ramdas, A. (2023). Distribution-free prediction sets for two-layer hierarchical models.
-   Journal of the American Statistical Association 118, 2491-2502.
-.. [2] Lee, Y., Barber, R. F., Willett, R. (2023). Distribution-free inference with hierarchical data. arXiv 2306.06342.
+.. [1] Dunn, R., Wasserman, L., Ramdas, A. (2023). Distribution-free prediction sets for two-layer
+   hierarchical models. Journal of the American Statistical Association 118, 2491-2502.
+.. [2] Lee, Y., Barber, R. F., Willett, R. (2023). Distribution-free inference with hierarchical
+   data. arXiv 2306.06342.
 .. [3] Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107(4), 791-808.
 """
 
@@ -46,8 +50,10 @@ from labelsure.predictions._guarantee import as_promised
 
 PROVED_BY = "Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023"
 UNEQUAL = (
-    "exchangeable groups of examples: no smaller bound is proven for groups of different sizes in folds, nor for groups"
-    ' with smoothing, categories, weight= or guarantee="exact", and one example per group, drawn at random, would have'
+    "exchangeable groups of examples: no smaller bound is proven for groups of different sizes in"
+    " folds, nor for groups"
+    ' with smoothing, categories, weight= or guarantee="exact", and one example per group, drawn'
+    " at random, would have"
     " one"
 )
 
@@ -63,17 +69,24 @@ def check_groups(groups: Any, n_examples: int) -> IntArray:
     names = as_array(groups, name="groups", shape="(n_examples,)")
     if names.ndim != 1 or n_rows(names) != n_examples:
         raise ValueError(
-            f"groups must name the group of each of the {n_examples} examples, got an array of shape {names.shape}."
+            f"groups must name the group of each of the {n_examples} examples, got an array of"
+            f" shape {names.shape}."
         )
     missing = names != names if names.dtype.kind in "fO" else np.zeros(0, dtype=bool)  # noqa: PLR0124 - NaN in any type
     if np.any(missing) or any(name is None for name in names if names.dtype.kind == "O"):
-        raise ValueError("groups must name the group of every example, got NaN or None. Give such examples own groups.")
+        raise ValueError(
+            "groups must name the group of every example, got NaN or None. Give such examples own"
+            " groups."
+        )
     try:
         numbers: IntArray = np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
     except TypeError:
         raise ValueError("groups must be all numbers or all texts, got a mixture.") from None
     if numbers.max(initial=0) == 0:
-        raise ValueError("groups must be at least two: some train, others calibrate. All examples are in one group.")
+        raise ValueError(
+            "groups must be at least two: some train, others calibrate. All examples are in one"
+            " group."
+        )
     return numbers
 
 
@@ -86,7 +99,8 @@ def check_apart(splits: Sequence[Any], groups: IntArray | None) -> None:
         if len(both):
             example = int(np.asarray(calibration)[both[0]])
             raise ValueError(
-                f"cv must keep every group on one side of a split, but others of example {example}'s group train the"
+                f"cv must keep every group on one side of a split, but others of example"
+                f" {example}'s group train the"
                 f" model that it calibrates (fold {k}). Use GroupKFold, or a whole number of folds."
             )
 
@@ -150,8 +164,8 @@ def state_groups(
     sizes : GroupSizes
         How many examples the groups have.
     plain : bool
-        Whether p-values are shares of all calibration examples: neither smoothed nor within categories nor weighed
-        otherwise, and no draw decides about regions.
+        Whether p-values are shares of all calibration examples: neither smoothed nor within
+        categories nor weighed otherwise, and no draw decides about regions.
     with_labels : bool
         Whether the empty labelset is no candidate.
     n_incomplete : int
@@ -181,9 +195,13 @@ def state_groups(
         drawn = "an object drawn at random from a new group"
         if n_incomplete:
             drawn = "an object drawn at random from the completely labelled ones of a new group"
-        conditions = f"exchangeable groups of any sizes{each}, {n_groups} of which calibrate, and {drawn}"
+        conditions = (
+            f"exchangeable groups of any sizes{each}, {n_groups} of which calibrate, and {drawn}"
+        )
         least = Fraction(weights.new, weights.denominator)
-        return Guarantee("groups", as_promised, conditions, PROVED_BY, "", least, n_groups, "calibration groups")
+        return Guarantee(
+            "groups", as_promised, conditions, PROVED_BY, "", least, n_groups, "calibration groups"
+        )
     if not plain or n_incomplete or not sizes.all_alike:
         return Guarantee("groups", _nothing, UNEQUAL, PROVED_BY, "", least, n_examples)
     size = int(sizes.all_groups[0])
@@ -194,7 +212,9 @@ def state_groups(
         return Guarantee("groups", bound, conditions + drawn, PROVED_BY, "", least, n_examples)
     bound = partial(bound_in_folds, size=size, n_groups=n_groups, n_folds=len(folds))
     conditions += f" in {len(folds)} folds {NOT_BY_LABELS}, {ANY}{drawn}"
-    return Guarantee("groups", bound, conditions, f"Vovk, Wang 2020; {PROVED_BY}", "", least, n_examples)
+    return Guarantee(
+        "groups", bound, conditions, f"Vovk, Wang 2020; {PROVED_BY}", "", least, n_examples
+    )
 
 
 def bound_by_groups(significance: float, *, size: int, n_groups: int) -> float:

@@ -13,11 +13,14 @@ from labelsure.predictions import Guarantee
 from labelsure.predictions._guarantee import as_promised
 
 SHIFTED = (
-    "independent examples{}, labels that depend on the object as they did in calibration, and weights that are the true"
+    "independent examples{}, labels that depend on the object as they did in calibration, and"
+    " weights that are the true"
     " ratios of the objects' densities, up to rounding to 2^-30"
 )
 AVERAGED = ", on average over the draws, one per object and the same for equal objects"
-STABLE = "For stable learners the error is close to the significance in practice (Papadopoulos 2014)."
+STABLE = (
+    "For stable learners the error is close to the significance in practice (Papadopoulos 2014)."
+)
 
 ANY, SYMMETRIC = "any learner", "a learner that does not depend on the order of examples"
 NOT_BY_LABELS = "that were not chosen by their labels"
@@ -44,7 +47,8 @@ def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool) -> None:
         return
     if smoothed:
         raise ValueError(
-            "smoothed=True can be combined with guarantee='cross' only, got guarantee='exact', which is proven for"
+            "smoothed=True can be combined with guarantee='cross' only, got guarantee='exact',"
+            " which is proven for"
             " whole counts."
         )
     if one_fold:
@@ -91,9 +95,9 @@ class Merging:
 def weigh_e_values(significance: Fraction, *, sizes: tuple[int, ...], draws: IntArray) -> Weighing:
     """Return the weighing whose positive numerators are those of a region's members.
 
-    A labelset is a member while the mean over the folds of eps E(p_k) is below the object's draw U: the numerator is
-    the sum of 1 - eps E(p_k), less K (1 - U). Folds without calibration examples have no say; where none has any,
-    everything is a member.
+    A labelset is a member while the mean over the folds of eps E(p_k) is below the object's draw U:
+    the numerator is the sum of 1 - eps E(p_k), less K (1 - U). Folds without calibration examples
+    have no say; where none has any, everything is a member.
     """
     n_folds = len(sizes) - sizes.count(0)
     start = n_folds * (draws * (E_VALUE_SCALE // DRAW_UNIT) - E_VALUE_SCALE)
@@ -111,13 +115,15 @@ def state_guarantee(
 ) -> Guarantee:
     """Return what is proven about regions.
 
-    Given the categories of all examples, those of one category in a fold and a new one of it are exchangeable. So
-    whatever is proven from the folds' p-values holds for the category's; categories without examples are never missed.
+    Given the categories of all examples, those of one category in a fold and a new one of it are
+    exchangeable. So whatever is proven from the folds' p-values holds for the category's;
+    categories without examples are never missed.
 
     Parameters
     ----------
     name : str
-        One of ``PROVED_BY``, but for "mondrian", which "cross" becomes where every category has one fold.
+        One of ``PROVED_BY``, but for "mondrian", which "cross" becomes where every category has one
+        fold.
     sizes : sequence of sequences of int
         Of each category, each fold's calibration examples; one where there are no categories.
     within_categories : bool
@@ -125,12 +131,17 @@ def state_guarantee(
     complementary : bool
         Whether every fold's model was trained on all other examples.
     smoothed : bool
-        Whether p-values are smoothed: over their draws they are uniform, and may be as small as you like.
+        Whether p-values are smoothed: over their draws they are uniform, and may be as small as you
+        like.
     with_labels : bool
         Whether the empty labelset is no candidate.
     """
     counts = [[size for size in of_category if size] for of_category in sizes if any(of_category)]
-    if within_categories and name == "cross" and all(len(of_category) == 1 for of_category in counts):
+    if (
+        within_categories
+        and name == "cross"
+        and all(len(of_category) == 1 for of_category in counts)
+    ):
         name = "mondrian"
     n_examples = sum(map(sum, counts))
     each = " with at least one label each" if with_labels else ""
@@ -142,7 +153,9 @@ def state_guarantee(
         conditions += ", on average over the examples' random order"
     elif name == "cross" and not within_categories:
         bound = partial(bound_by_size, sizes=counts[0])
-        conditions = f"{n_examples} {conditions} in {len(counts[0])} folds {NOT_BY_LABELS}, and {ANY}"
+        conditions = (
+            f"{n_examples} {conditions} in {len(counts[0])} folds {NOT_BY_LABELS}, and {ANY}"
+        )
     elif len(sizes[0]) > 1:
         conditions += f" in folds {NOT_BY_LABELS}"
     if within_categories:
@@ -158,7 +171,9 @@ def state_guarantee(
     least = min(Fraction(1, sum(of_category) + 1) for of_category in counts)
     vacuous_below = None if smoothed or name in ("exact", "weighted") else least
     remark = STABLE if name == "cross" and not within_categories else ""
-    return Guarantee(name, bound, at_level or conditions, PROVED_BY[name], remark, vacuous_below, n_examples)
+    return Guarantee(
+        name, bound, at_level or conditions, PROVED_BY[name], remark, vacuous_below, n_examples
+    )
 
 
 def bound_by_size(significance: float, sizes: Sequence[int]) -> float:
@@ -180,10 +195,11 @@ def bound_by_size(significance: float, sizes: Sequence[int]) -> float:
 def bound_by_tournament(significance: float, sizes: Sequence[int]) -> float:
     """Return another, for models trained on all other examples by a learner that does not depend on their order.
 
-    Put the new example and m - 1 imagined ones into one more fold, for a size m that K_m folds have. An example that is
-    missed beats all but eps (n + 1) - 1 of its opponents. Two examples of different folds cannot both beat each other,
-    so at most 2 eps (n + 1) + m - 2 of the (K_m + 1) m examples in folds of this size are missed, and the new one is as
-    likely as any of these to be among them (Barber, Candes, Ramdas, Tibshirani 2021, theorem 4).
+    Put the new example and m - 1 imagined ones into one more fold, for a size m that K_m folds
+    have. An example that is missed beats all but eps (n + 1) - 1 of its opponents. Two examples of
+    different folds cannot both beat each other, so at most 2 eps (n + 1) + m - 2 of the (K_m + 1) m
+    examples in folds of this size are missed, and the new one is as likely as any of these to be
+    among them (Barber, Candes, Ramdas, Tibshirani 2021, theorem 4).
 
     Examples
     --------
@@ -192,7 +208,8 @@ def bound_by_tournament(significance: float, sizes: Sequence[int]) -> float:
     """
     n_examples = sum(sizes)
     return min(
-        (2 * significance * (n_examples + 1) + size - 2) / ((list(sizes).count(size) + 1) * size) for size in set(sizes)
+        (2 * significance * (n_examples + 1) + size - 2) / ((list(sizes).count(size) + 1) * size)
+        for size in set(sizes)
     )
 
 

@@ -1,9 +1,10 @@
 """Examples of which some labels are unknown: they train where the learner can, and calibrate what they can.
 
-A labelset predictor counts examples whose whole labelset is known. These are exchangeable with new ones where whether
-an example is complete depends neither on its object nor on its labels; otherwise what is proven holds for new objects
-of the kind that would be complete. Where it depends on the object alone, ``weight=`` makes up for it, with one over the
-probability of being complete. A label-wise predictor counts, for each label, the examples where that one is known.
+A labelset predictor counts examples whose whole labelset is known. These are exchangeable with new
+ones where whether an example is complete depends neither on its object nor on its labels; otherwise
+what is proven holds for new objects of the kind that would be complete. Where it depends on the
+object alone, ``weight=`` makes up for it, with one over the probability of being complete. A
+label-wise predictor counts, for each label, the examples where that one is known.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,13 +14,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._checks import BoolArray, LabelMatrix, LabelMatrixLike, MatrixLike, read_unknown, split_unknown
+from labelsure._checks import (
+    BoolArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    read_unknown,
+    split_unknown,
+)
 from labelsure.conformal._splits import Split
 from labelsure.estimators._label_by_label import learner_of_one_label
 from labelsure.predictions import Guarantee
 
 INCOMPLETE = (
-    "{n} more examples have unknown labels and do not calibrate: this holds where whether an example is complete"
+    "{n} more examples have unknown labels and do not calibrate: this holds where whether an"
+    " example is complete"
     " depends neither on its object nor on its labels."
 )
 
@@ -41,7 +50,9 @@ class Known(NamedTuple):
     @classmethod
     def of(cls, unknown: BoolArray | None, estimator: Any) -> "Known | None":
         """Return what is known, None where everything is."""
-        return None if unknown is None else cls(unknown, learner_of_one_label(estimator) is not None)
+        return (
+            None if unknown is None else cls(unknown, learner_of_one_label(estimator) is not None)
+        )
 
     @property
     def complete(self) -> BoolArray:
@@ -53,8 +64,10 @@ class Known(NamedTuple):
         """Raise ValueError where no example could calibrate a labelset predictor."""
         if not self.complete.any():
             raise ValueError(
-                f"y has unknown labels (NaN) in every one of its {len(self.unknown)} rows: a labelset predictor is"
-                " calibrated with complete ones. LabelWiseConformalClassifier counts each label's known ones."
+                f"y has unknown labels (NaN) in every one of its {len(self.unknown)} rows: a"
+                f" labelset predictor is"
+                " calibrated with complete ones. LabelWiseConformalClassifier counts each label's"
+                " known ones."
             )
 
     @property
@@ -68,10 +81,13 @@ class Known(NamedTuple):
 
     def trains(self, splits: Sequence[Split]) -> list[Split]:
         """Return the splits with training parts that the learner can learn from."""
-        kept = [Split(split.train[self.trainable[split.train]], split.calibration) for split in splits]
+        kept = [
+            Split(split.train[self.trainable[split.train]], split.calibration) for split in splits
+        ]
         if any(len(split.train) == 0 for split in kept):
             raise ValueError(
-                "y has unknown labels (NaN) in every training example of a fold, and the estimator learns all labels"
+                "y has unknown labels (NaN) in every training example of a fold, and the"
+                " estimator learns all labels"
                 " together. Fit one per label: MultiOutputClassifier(...) around it."
             )
         return kept
@@ -88,13 +104,20 @@ class Known(NamedTuple):
         whole : bool
             Whether rows belong to groups, which stay whole.
         """
-        if (cv is None or isinstance(cv, Integral)) and not whole:  # those that cannot calibrate train every model
+        if (
+            cv is None or isinstance(cv, Integral)
+        ) and not whole:  # those that cannot calibrate train every model
             rows, rest = np.flatnonzero(self.complete), np.flatnonzero(~self.complete)
-            splits = [Split(np.sort(np.append(rows[train], rest)), rows[part]) for train, part in make(rows)]
+            splits = [
+                Split(np.sort(np.append(rows[train], rest)), rows[part])
+                for train, part in make(rows)
+            ]
         else:
             splits = [Split(train, rows[self.complete[rows]]) for train, rows in make()]
             if any(len(split.calibration) == 0 for split in splits):
-                raise ValueError("cv must leave every fold a calibration example without unknown labels (NaN).")
+                raise ValueError(
+                    "cv must leave every fold a calibration example without unknown labels (NaN)."
+                )
         return self.trains(splits)
 
 
@@ -106,7 +129,12 @@ class GapsMixin:
     _check_fit: Callable[..., tuple[MatrixLike, LabelMatrix]]
 
     def _read_known(
-        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
+        self,
+        X: MatrixLike,
+        y: LabelMatrixLike,
+        label_names: Sequence[str] | None,
+        *,
+        prefit: bool = False,
     ) -> tuple[MatrixLike, LabelMatrix, Known | None]:
         """Check estimator and training data, with NaN where labels are unknown; they are 0 then."""
         filled, missing = split_unknown(y)
@@ -114,7 +142,12 @@ class GapsMixin:
         return X, Y, Known.of(read_unknown(missing, label_names), self.estimator)
 
     def _check_known(
-        self, X: MatrixLike, y: LabelMatrixLike, label_names: Sequence[str] | None, *, prefit: bool = False
+        self,
+        X: MatrixLike,
+        y: LabelMatrixLike,
+        label_names: Sequence[str] | None,
+        *,
+        prefit: bool = False,
     ) -> tuple[MatrixLike, LabelMatrix, Known | None]:
         """Check the same for a labelset predictor, and learn how many examples are incomplete."""
         X, Y, known = self._read_known(X, y, label_names, prefit=prefit)

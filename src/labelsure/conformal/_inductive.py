@@ -19,7 +19,8 @@ from labelsure.measures import AutoMeasure, Measure, Need
 class InductiveConformalClassifier(CalibratedClassifier):
     """Inductive (split) conformal predictor for multi-label classification.
 
-    A part of the training set is held out for calibration. The p-value of a labelset psi for a new object is::
+    A part of the training set is held out for calibration. The p-value of a labelset psi for a new
+    object is::
 
         p(psi) = (#{calibration examples i : alpha_i >= alpha(psi)} + 1) / (m + 1)
 
@@ -30,20 +31,23 @@ class InductiveConformalClassifier(CalibratedClassifier):
     estimator : classifier or None, default=None
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, with ``prefit`` and no
-        ``training_labels``, the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner cross-validation, see
-        :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels`` and ``training_outputs``.
+        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, with ``prefit``
+        and no ``training_labels``, the paper's ``PowerMeasure(d=4)``. "auto" chooses one by inner
+        cross-validation, see :class:`AutoMeasure`; with ``prefit`` that takes ``training_labels``
+        and ``training_outputs``.
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
     prefit : bool, default=False
-        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
-        not have been used to fit the estimator.
+        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it
+        gets, which must not have been used to fit the estimator.
     mondrian : "cardinality", int, str, callable, Taxonomy or None, default=None
-        P-values within categories, as in :class:`CrossConformalClassifier`; here they are valid within each.
+        P-values within categories, as in :class:`CrossConformalClassifier`; here they are valid
+        within each.
     weight : callable or None, default=None
-        For new objects from another distribution than the training objects, with the same labels given the object
-        (covariate shift): a function from X to the ratio of the two densities, up to a factor. Not with ``mondrian``
-        or ``smoothed``, whose exact numbers do not go with weights.
+        For new objects from another distribution than the training objects, with the same labels
+        given the object (covariate shift): a function from X to the ratio of the two densities, up
+        to a factor. Not with ``mondrian`` or ``smoothed``, whose exact numbers do not go with
+        weights.
     empty, smoothed, constraints, on_violation, predict_for, random_state, n_jobs, memory
         As in :class:`CrossConformalClassifier`.
 
@@ -58,17 +62,19 @@ class InductiveConformalClassifier(CalibratedClassifier):
 
     Notes
     -----
-    For exchangeable data a region at significance eps misses the true labelset with probability at most eps [1]_.
-    With weights the p-value is ``(sum of w_i over {i : alpha_i >= alpha(psi)} + w) / (sum of w_i + w)``, w being the
-    new object's weight, and the same holds for independent examples under covariate shift [3]_.
+    For exchangeable data a region at significance eps misses the true labelset with probability at
+    most eps [1]_. With weights the p-value is ``(sum of w_i over {i : alpha_i >= alpha(psi)} + w) /
+    (sum of w_i + w)``, w being the new object's weight, and the same holds for independent examples
+    under covariate shift [3]_.
 
     References
     ----------
-    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
-    .. [2] Papadopoulos, H., Proedrou, K., Vovk, V., Gammerman, A. (2002). Inductive confidence machines for
-       regression. ECML, 345-356.
-    .. [3] Tibshirani, R. J., Barber, R. F., Candes, E. J., Ramdas, A. (2019). Conformal prediction under covariate
-       shift. NeurIPS.
+    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
+    .. [2] Papadopoulos, H., Proedrou, K., Vovk, V., Gammerman, A. (2002). Inductive confidence
+       machines for regression. ECML, 345-356.
+    .. [3] Tibshirani, R. J., Barber, R. F., Candes, E. J., Ramdas, A. (2019). Conformal prediction
+       under covariate shift. NeurIPS.
 
     Examples
     --------
@@ -116,28 +122,33 @@ class InductiveConformalClassifier(CalibratedClassifier):
         X : array-like of shape (n_objects, n_features)
             The training objects; with ``prefit`` the calibration objects.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-            Their labels, zeros and ones; NaN where a label is unknown, see :meth:`CrossConformalClassifier.fit`.
+            Their labels, zeros and ones; NaN where a label is unknown, see
+            :meth:`CrossConformalClassifier.fit`.
         label_names : sequence of str or None, default=None
             What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
         training_labels, training_outputs : array-like of shape (n, n_labels) or None, default=None
-            With ``prefit`` only: the labels that the estimator was fitted on, and its outputs for those examples,
-            for measures that need them.
+            With ``prefit`` only: the labels that the estimator was fitted on, and its outputs for
+            those examples, for measures that need them.
         groups : array-like of shape (n_objects,) or None, default=None
-            Which examples belong together: whole groups train or calibrate. ``calibration_size`` is a
-            share, or a number, of groups then. A new object is one drawn at random from a new group. In groups of
-            different sizes every calibration example counts 1 / (size of its group), the new one 1, and what is proven
-            stays the significance; in groups of one size all count alike, and it is slightly more. With ``mondrian``,
-            ``weight`` or ``smoothed`` nothing is proven; see the statement of a region.
+            Which examples belong together: whole groups train or calibrate. ``calibration_size`` is
+            a share, or a number, of groups then. A new object is one drawn at random from a new
+            group. In groups of different sizes every calibration example counts 1 / (size of its
+            group), the new one 1, and what is proven stays the significance; in groups of one size
+            all count alike, and it is slightly more. With ``mondrian``, ``weight`` or ``smoothed``
+            nothing is proven; see the statement of a region.
         **fit_params
-            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's metadata routing, whatever
-            it and the splitter ask for. It never changes how calibration examples count.
+            ``sample_weight`` for the classifier inside, in all its fits; with scikit-learn's
+            metadata routing, whatever it and the splitter ask for. It never changes how calibration
+            examples count.
         """
         X, Y, incomplete = self._check_known(X, y, label_names, prefit=self.prefit)
         metadata = self._route(X, groups, fit_params, prefit=self.prefit)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
         labels, outputs = check_training_part(training_labels, training_outputs, **names)
         if labels is not None and not self.prefit:
-            raise ValueError("training_labels goes with prefit=True; without it they are made from X and y.")
+            raise ValueError(
+                "training_labels goes with prefit=True; without it they are made from X and y."
+            )
         complete = Y if incomplete is None else Y[incomplete.complete]
         known = [complete] if labels is None else [complete, labels]
         there = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
@@ -148,12 +159,28 @@ class InductiveConformalClassifier(CalibratedClassifier):
         if self.prefit:
             rows = np.arange(len(Y)) if incomplete is None else np.flatnonzero(incomplete.complete)
             split = Split(np.empty(0, dtype=np.int64), rows)
-            training = {"training_labels": labels, "training_outputs": outputs, "training_objects": None}
-            given: dict[str, Any] = {"fitted": [self.estimator], "training": training, "metadata": metadata}
+            training = {
+                "training_labels": labels,
+                "training_outputs": outputs,
+                "training_objects": None,
+            }
+            given: dict[str, Any] = {
+                "fitted": [self.estimator],
+                "training": training,
+                "metadata": metadata,
+            }
             return self._learn(X, Y, [split], seeds, choices, measure, **given)
 
         def hold(rows: Any = slice(None)) -> list[Split]:
-            return [hold_out(self.calibration_size, len(Y[rows]), split_seed, groups=metadata.groups)]
+            return [
+                hold_out(self.calibration_size, len(Y[rows]), split_seed, groups=metadata.groups)
+            ]
 
-        splits = hold() if incomplete is None else incomplete.split(None, hold, whole=metadata.groups is not None)
-        return self._learn(X, Y, splits, seeds, choices, measure, metadata=metadata, known=incomplete)
+        splits = (
+            hold()
+            if incomplete is None
+            else incomplete.split(None, hold, whole=metadata.groups is not None)
+        )
+        return self._learn(
+            X, Y, splits, seeds, choices, measure, metadata=metadata, known=incomplete
+        )

@@ -47,15 +47,15 @@ class LabelCalibration:
     scores : int64 array of shape (m, q)
         Those of each example, in descending order; of examples without unknown labels.
     groups : sequence of q pairs of int64 arrays
-        The scores that "off" and "on" are compared with: label-conditional, those of the examples with that value of
-        the label; else those of all examples, twice.
+        The scores that "off" and "on" are compared with: label-conditional, those of the examples
+        with that value of the label; else those of all examples, twice.
     conditional : bool
         Whether the scores are those of the examples with the same value.
     n_incomplete : int
         How many examples have unknown labels, and calibrate the others.
     n_together : int64 array of shape (m, q + 1) or None
-        Where examples count by the sizes of their groups, these sizes: for each label by descending score, and in the
-        order of ``scores``.
+        Where examples count by the sizes of their groups, these sizes: for each label by descending
+        score, and in the order of ``scores``.
 
     Examples
     --------
@@ -88,7 +88,9 @@ class LabelCalibration:
         ``sizes`` are those of the examples' groups, where they count by them.
         """
         known = np.ones(Y.shape, dtype=bool) if unknown is None else ~unknown
-        scores = np.take_along_axis(score_values(outputs), Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        scores = np.take_along_axis(score_values(outputs), Y[:, :, None].astype(np.int64), axis=2)[
+            :, :, 0
+        ]
         groups = []
         for j in range(Y.shape[1]):
             if conditional:
@@ -99,14 +101,24 @@ class LabelCalibration:
         complete, together = known.all(axis=1), None
         if sizes is not None:
             together = np.column_stack([sizes[np.argsort(-scores, axis=0, kind="stable")], sizes])
-        return cls(-np.sort(-scores[complete], axis=1), groups, conditional, int((~complete).sum()), together)
+        return cls(
+            -np.sort(-scores[complete], axis=1),
+            groups,
+            conditional,
+            int((~complete).sum()),
+            together,
+        )
 
     def joined_by(self, other: "LabelCalibration") -> "LabelCalibration":
         """Return the calibration of the examples of both, the same whoever comes first."""
         pairs = zip(self.groups, other.groups, strict=True)
-        groups = [(np.sort(np.append(a[0], b[0])), np.sort(np.append(a[1], b[1]))) for a, b in pairs]
+        groups = [
+            (np.sort(np.append(a[0], b[0])), np.sort(np.append(a[1], b[1]))) for a, b in pairs
+        ]
         scores = np.concatenate([self.scores, other.scores])
-        return LabelCalibration(scores, groups, self.conditional, self.n_incomplete + other.n_incomplete)
+        return LabelCalibration(
+            scores, groups, self.conditional, self.n_incomplete + other.n_incomplete
+        )
 
     @property
     def group_sizes(self) -> IntArray:
@@ -172,24 +184,33 @@ def predict_values(
     totals, denominators = sum_up(scores), (sizes + 1) * unit
     group_weights = folds[0].group_weights
     if group_weights is not None:
-        own, denominators = np.int64(group_weights.new), np.full_like(sizes, group_weights.denominator)
+        own, denominators = (
+            np.int64(group_weights.new),
+            np.full_like(sizes, group_weights.denominator),
+        )
     incomplete = any(fold.n_incomplete for fold in folds)
     plain = draws is None and not folds[0].conditional and not incomplete
     of_groups = None if groups is None else state_groups(groups, plain=plain)
     return LabelWisePredictions(
-        np.where(sizes == 0, denominators, sum_up(weights) + own),  # 1 where there is nothing to compare with
+        np.where(
+            sizes == 0, denominators, sum_up(weights) + own
+        ),  # 1 where there is nothing to compare with
         denominators,
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
         joint=None if folds[0].conditional else _join(folds, scores, draws),
         guarantee=state_guarantee_of_labels(
-            folds, complementary=complementary and draws is None and not incomplete, of_groups=of_groups
+            folds,
+            complementary=complementary and draws is None and not incomplete,
+            of_groups=of_groups,
         ),
         label_names=tuple(label_names or ()),
         index=index,
     )
 
 
-def _join(folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: IntArray | None) -> JointScores:
+def _join(
+    folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: IntArray | None
+) -> JointScores:
     off = np.stack([of_values[:, :, 0] for of_values in scores])
     return JointScores(off, UNIT, [fold.scores for fold in folds], draws, folds[0].group_weights)
 
@@ -198,16 +219,22 @@ def state_guarantee_of_labels(
     folds: Sequence[LabelCalibration], *, complementary: bool, of_groups: Guarantee | None = None
 ) -> LabelWiseGuarantee:
     """Return what is proven about p-values of labels from these folds; ``of_groups`` takes the place of all else."""
-    sizes, conditional = [len(fold.scores) for fold in folds], folds[0].conditional and of_groups is None
+    sizes, conditional = (
+        [len(fold.scores) for fold in folds],
+        folds[0].conditional and of_groups is None,
+    )
     n_incomplete = sum(fold.n_incomplete for fold in folds)
     name = "inductive" if len(sizes) == 1 else "cross"
-    if not any(sizes):  # no example is complete: what is said of all labels together is said of one that is not there
+    if not any(
+        sizes
+    ):  # no example is complete: what is said of all labels together is said of one that is not there
         sizes = [1] * len(sizes)
     return LabelWiseGuarantee(
         sum_up([fold.group_sizes for fold in folds]),
         sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
         conditional,
-        of_groups or state_guarantee(name, [sizes], complementary=complementary and not conditional),
+        of_groups
+        or state_guarantee(name, [sizes], complementary=complementary and not conditional),
         n_incomplete,
     )
 
@@ -227,7 +254,8 @@ class LabelWiseOutputsPredictor:
     calibrated : tuple of LabelCalibration
         The scores of the calibration examples, one per fold.
     fold_numbers : int array of shape (K,) or None
-        The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
+        The fold numbers in ascending order, the order in which new outputs are expected; None for
+        an inductive one.
     n_labels : int
         The number of labels.
     label_names : sequence of str or None
@@ -260,12 +288,17 @@ class LabelWiseOutputsPredictor:
         Parameters
         ----------
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
-            Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``.
+            Between 0 and 1: of the one model, or of each fold's model in the order of
+            ``fold_numbers``.
         """
         names = self.label_names
         read = partial(check_outputs, n_labels=self.n_labels, label_names=names)
         checked = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
-        draws = None if self.draw_seed is None else draw_uniforms(self.draw_seed, SMOOTHING, keys_of(checked))
+        draws = (
+            None
+            if self.draw_seed is None
+            else draw_uniforms(self.draw_seed, SMOOTHING, keys_of(checked))
+        )
         index = row_index_of(outputs if self.fold_numbers is None else outputs[0])
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
@@ -308,13 +341,14 @@ def calibrate_labels(
     Parameters
     ----------
     outputs : array-like of shape (n, q)
-        What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
+        What a model says about each calibration example, between 0 and 1. The model must not have
+        been trained on it.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
-        The calibration examples' labels, zeros and ones; NaN where a label is unknown. Each label is calibrated with
-        the examples where it is known.
+        The calibration examples' labels, zeros and ones; NaN where a label is unknown. Each label
+        is calibrated with the examples where it is known.
     folds : array-like of shape (n,) or None, default=None
-        None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
-        comes from a model trained on the other folds.
+        None: one model gave all outputs, an inductive predictor. Else the fold number of each
+        example, whose output comes from a model trained on the other folds.
     conditional : bool, default=False
         Whether examples are counted only among those with the same value of the label.
     label_names : sequence of str or None, default=None
@@ -329,8 +363,8 @@ def calibrate_labels(
 
     References
     ----------
-    .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
-       9653, 90-104.
+    .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor.
+       COPA 2016, LNCS 9653, 90-104.
 
     Examples
     --------
@@ -354,4 +388,6 @@ def calibrate_labels(
         for part in rows
     ]
     draw_seed = draw_seeds(random_state, 1)[0] if check_flag(smoothed, name="smoothed") else None
-    return LabelWiseOutputsPredictor(tuple(calibrated), fold_numbers, labels.shape[1], names, draw_seed)
+    return LabelWiseOutputsPredictor(
+        tuple(calibrated), fold_numbers, labels.shape[1], names, draw_seed
+    )

@@ -1,8 +1,9 @@
 """Results of long jobs in a folder, kept by joblib.Memory, so that work that was killed goes on where it stopped.
 
-A result is found again by everything that it depends on: the function, the content of its arguments, the code of the
-learner, versions. It is written by the process that collects results, because workers may have other disks. joblib
-reads pickles, which can run any code: only from files that nobody else can have written.
+A result is found again by everything that it depends on: the function, the content of its
+arguments, the code of the learner, versions. It is written by the process that collects results,
+because workers may have other disks. joblib reads pickles, which can run any code: only from files
+that nobody else can have written.
 """
 
 import hashlib
@@ -45,14 +46,17 @@ def _identity(key: str, sealed: bytes) -> bytes:  # noqa: ARG001 - joblib finds 
 class KeptResults:
     """A folder of results, made for this user alone; ValueError where others could write to it.
 
-    ``tell`` is called with how many results were there already, and how many there are in all, where some were.
+    ``tell`` is called with how many results were there already, and how many there are in all,
+    where some were.
     """
 
     def __init__(self, folder: Path, tell: Callable[[int, int], None] | None = None) -> None:
         make_private(folder)
         self.folder, self.tell = folder, tell
         with self._errors():
-            self._memoized = Memory(folder, backend="labelsure", verbose=0).cache(_identity, ignore=["sealed"])
+            self._memoized = Memory(folder, backend="labelsure", verbose=0).cache(
+                _identity, ignore=["sealed"]
+            )
 
     def read(self, key: str) -> Any:
         """Return a result; None where it is not there, damaged, or could have been written by others."""
@@ -67,7 +71,9 @@ class KeptResults:
         """Keep a result, or raise OSError with the folder's name."""
         pickled = _picklable(pickle.dumps, result)
         with self._errors():
-            self._memoized.call(key, seal(pickled) + pickled)  # joblib would not notice a flipped bit
+            self._memoized.call(
+                key, seal(pickled) + pickled
+            )  # joblib would not notice a flipped bit
 
     def count(self) -> int:
         """Return how many results there are, whatever they are of."""
@@ -86,7 +92,9 @@ class KeptResults:
             raise OSError(getattr(error, "errno", None), reason, str(self.folder)) from warning
 
 
-def run_kept(jobs: Sequence[Any], memory: Any, *, n_jobs: int | None, description: str) -> list[Any]:
+def run_kept(
+    jobs: Sequence[Any], memory: Any, *, n_jobs: int | None, description: str
+) -> list[Any]:
     """Return what :func:`run_jobs` would, running only jobs whose results are not kept in ``memory``, and keeping them.
 
     ``memory`` is the name of a folder, a path, a joblib.Memory, KeptResults or None.
@@ -96,7 +104,9 @@ def run_kept(jobs: Sequence[Any], memory: Any, *, n_jobs: int | None, descriptio
         return run_jobs(jobs, n_jobs=n_jobs, description=description, total=len(jobs))
     digests: dict[int, str] = {}  # many jobs share large arguments
     keys = [_key(job, digests) for job in jobs]
-    results = {number: result for number, key in enumerate(keys) if (result := kept.read(key)) is not None}
+    results = {
+        number: result for number, key in enumerate(keys) if (result := kept.read(key)) is not None
+    }
     if results and kept.tell is not None:
         kept.tell(len(results), len(keys))
     missing = [number for number in range(len(keys)) if number not in results]
@@ -114,10 +124,18 @@ def run_kept(jobs: Sequence[Any], memory: Any, *, n_jobs: int | None, descriptio
 def _open(memory: Any) -> KeptResults | None:
     if memory is None or isinstance(memory, KeptResults):
         return memory
-    if hasattr(memory, "cache"):  # a joblib.Memory: ours is inside, where its clear() and reduce_size() find it
-        return None if memory.location is None else KeptResults(Path(memory.store_backend.location) / "labelsure")
+    if hasattr(
+        memory, "cache"
+    ):  # a joblib.Memory: ours is inside, where its clear() and reduce_size() find it
+        return (
+            None
+            if memory.location is None
+            else KeptResults(Path(memory.store_backend.location) / "labelsure")
+        )
     if not isinstance(memory, str | os.PathLike) or not os.fspath(memory):
-        raise ValueError(f"memory must be the name of a folder, a path, a joblib.Memory or None, got {memory!r}.")
+        raise ValueError(
+            f"memory must be the name of a folder, a path, a joblib.Memory or None, got {memory!r}."
+        )
     return KeptResults(Path(os.fsdecode(memory)).expanduser())
 
 
@@ -125,10 +143,20 @@ def _key(job: Any, digests: dict[int, str]) -> str:
     """Return what tells a job from others, and from the same one under other versions."""
     function, args, kwargs = job
     called = getattr(function, "__wrapped__", function)
-    words = [__version__, platform.python_version(), *map(version, PACKAGES), called.__module__, called.__qualname__]
+    words = [
+        __version__,
+        platform.python_version(),
+        *map(version, PACKAGES),
+        called.__module__,
+        called.__qualname__,
+    ]
     for name, value in [*enumerate(args), *sorted(kwargs.items())]:
         if id(value) not in digests:
-            params = value.get_params() if hasattr(value, "get_params") and not isinstance(value, type) else {}
+            params = (
+                value.get_params()
+                if hasattr(value, "get_params") and not isinstance(value, type)
+                else {}
+            )
             code = {_code_of(part) for part in (value, *params.values())}
             digests[id(value)] = " ".join([str(_picklable(hash_content, value)), *sorted(code)])
         words += [str(name), digests[id(value)]]
@@ -145,7 +173,8 @@ def _code_of(value: Any) -> str:
     code = getattr(sys.modules.get(package), "__version__", None)
     if file is None and code is None:
         raise ValueError(
-            f"memory=... cannot tell whether the code of {value!r} has changed, because it is in no file. Put it into a"
+            f"memory=... cannot tell whether the code of {value!r} has changed, because it is in"
+            f" no file. Put it into a"
             " module, or leave memory at None."
         )
     return f"{name} {code} {hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ''}"
@@ -157,6 +186,8 @@ def _picklable(use: Callable[[Any], Any], value: Any) -> Any:
         return use(value)
     except Exception as error:  # pickling may raise anything
         raise ValueError(
-            f"memory=... keeps what is fitted, and {type(value).__name__} holds something that cannot be pickled"
-            f" ({type(error).__name__}: {error}). Put functions into a module, or leave memory at None."
+            f"memory=... keeps what is fitted, and {type(value).__name__} holds something that"
+            f" cannot be pickled"
+            f" ({type(error).__name__}: {error}). Put functions into a module, or leave memory at"
+            f" None."
         ) from error

@@ -1,8 +1,9 @@
 """What comes with the rows of X and y: sample weights, groups, and whatever learner and splitter ask for.
 
-Weights train, and that is all they do. A p-value is a rank among calibration examples, and ranks are valid because the
-examples are exchangeable, however the model came about; an example that counted twice among them would have no theorem
-behind it. For new objects from another population there is ``weight=`` of the inductive predictor, which has one.
+Weights train, and that is all they do. A p-value is a rank among calibration examples, and ranks
+are valid because the examples are exchangeable, however the model came about; an example that
+counted twice among them would have no theorem behind it. For new objects from another population
+there is ``weight=`` of the inductive predictor, which has one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,12 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.validation import _check_method_params
 
 from labelsure._checks import IntArray, MatrixLike, n_rows
@@ -28,7 +34,8 @@ class Metadata:
     Attributes
     ----------
     learner, splitter : mappings
-        Parameters of the classifier's ``fit`` and of the splitter's ``split``; values with a row per example, or not.
+        Parameters of the classifier's ``fit`` and of the splitter's ``split``; values with a row
+        per example, or not.
     groups : int64 array of shape (n,) or None
         The number of each example's group.
     """
@@ -39,9 +46,14 @@ class Metadata:
 
     def take(self, X: MatrixLike, rows: IntArray) -> "Metadata":
         """Return what comes with some of the rows of X; the groups among them are numbered anew, from 0."""
-        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1].reshape(-1)
+        groups = (
+            None
+            if self.groups is None
+            else np.unique(self.groups[rows], return_inverse=True)[1].reshape(-1)
+        )
         learner, splitter = (
-            _check_method_params(X, params, rows) if params else {} for params in (self.learner, self.splitter)
+            _check_method_params(X, params, rows) if params else {}
+            for params in (self.learner, self.splitter)
         )
         return Metadata(learner, splitter, groups)
 
@@ -62,7 +74,10 @@ class Metadata:
         weights = np.asarray(self.sample_weight)
         for k, split in enumerate(splits):
             if not weights[split.train].any():
-                raise ValueError(f"sample_weight must not be 0 for all training examples of a fold, as of fold {k}.")
+                raise ValueError(
+                    f"sample_weight must not be 0 for all training examples of a fold, as of fold"
+                    f" {k}."
+                )
 
 
 NO_METADATA = Metadata()
@@ -78,7 +93,9 @@ class RoutingMixin:
     def get_metadata_routing(self) -> Any:
         """Return who is asked for what: this predictor, the classifier inside, and the splitter (as ``cv``)."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        to_fit, to_split = (MethodMapping().add(caller="fit", callee=callee) for callee in ("fit", "split"))
+        to_fit, to_split = (
+            MethodMapping().add(caller="fit", callee=callee) for callee in ("fit", "split")
+        )
         router.add(estimator=self._inside, method_mapping=to_fit)
         return router.add(cv=getattr(self, "cv", None), method_mapping=to_split)
 
@@ -86,12 +103,17 @@ class RoutingMixin:
     def _inside(self) -> Any:
         return MLRBFClassifier() if self.estimator is None else self.estimator
 
-    def _route(self, X: MatrixLike, groups: Any, params: dict[str, Any], *, prefit: bool = False) -> Metadata:
+    def _route(
+        self, X: MatrixLike, groups: Any, params: dict[str, Any], *, prefit: bool = False
+    ) -> Metadata:
         """Return what learner and splitter get, or raise ValueError where somebody gets what it does not take."""
         params = {name: value for name, value in params.items() if value is not None}
         numbers = None if groups is None else check_groups(groups, n_rows(X))
         if prefit and params:
-            raise ValueError(f"{min(params)} goes without prefit=True: a model that is fitted already is not trained.")
+            raise ValueError(
+                f"{min(params)} goes without prefit=True: a model that is fitted already is not"
+                f" trained."
+            )
         check_sample_weight(params.get("sample_weight"), X)
         cv = getattr(self, "cv", None)
         if get_config()["enable_metadata_routing"]:
@@ -103,8 +125,11 @@ class RoutingMixin:
             return Metadata(routed["estimator"].fit, routed["cv"].split, numbers)
         if unknown := set(params) - {"sample_weight"}:
             raise ValueError(
-                f"fit got {min(unknown)}, which only scikit-learn's metadata routing can bring to the classifier and to"
+                f"fit got {min(unknown)}, which only scikit-learn's metadata routing can bring to"
+                f" the classifier and to"
                 " the splitter: sklearn.set_config(enable_metadata_routing=True)."
             )
-        learner = weight_params(self._inside, params["sample_weight"], "the estimator") if params else {}
+        learner = (
+            weight_params(self._inside, params["sample_weight"], "the estimator") if params else {}
+        )
         return Metadata(learner, {} if groups is None else {"groups": groups}, numbers)

@@ -9,7 +9,14 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
-from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike, check_flag, split_unknown
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    LabelMatrix,
+    MatrixLike,
+    check_flag,
+    split_unknown,
+)
 from labelsure._parallel import count_threads, one_thread, progress_bar, run_jobs
 from labelsure._random import draw_seeds, set_missing_seeds
 from labelsure.conformal._memory import run_kept
@@ -69,7 +76,8 @@ def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
     estimator : object
         What the user passed; None stands for the default.
     prefit : bool
-        Whether it is fitted already: then it need not be a scikit-learn estimator as long as it has outputs.
+        Whether it is fitted already: then it need not be a scikit-learn estimator as long as it has
+        outputs.
     """
     if not check_flag(prefit, name="prefit") and estimator is None:
         return
@@ -79,7 +87,9 @@ def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
     kind = getattr(tags_of(estimator), "estimator_type", None)
     if kind not in (None, "classifier"):
         raise ValueError(f"{EXPECTED}, got {estimator!r} (estimator_type: {kind}).")
-    if prefit and not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
+    if prefit and not (
+        hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
+    ):
         raise ValueError(f"{EXPECTED}, fitted already because of prefit=True, got {estimator!r}.")
     if not prefit and not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(f"{EXPECTED}, got {estimator!r}.")
@@ -88,7 +98,11 @@ def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
 def tags_of(estimator: Any) -> Any:
     """Return the scikit-learn tags of the classifier inside, None where it has none."""
     estimator = MLRBFClassifier() if estimator is None else estimator
-    return get_tags(estimator) if hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type) else None
+    return (
+        get_tags(estimator)
+        if hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
+        else None
+    )
 
 
 def fit_models(
@@ -124,8 +138,8 @@ def fit_models(
     fitted : sequence of classifiers or None
         Models that are fitted already, one for each split: they are only asked.
     metadata : Metadata
-        What comes with the rows: weights and the like for the classifier's fit, and groups that inner folds keep
-        together.
+        What comes with the rows: weights and the like for the classifier's fit, and groups that
+        inner folds keep together.
     trainable : bool array of shape (n,) or None
         Which examples the classifier can learn from; None: all.
     memory : str, path, joblib.Memory or None
@@ -142,7 +156,15 @@ def fit_models(
     models = [None] * len(splits) if fitted is None else fitted
     jobs = [
         delayed(_fit_fold)(
-            estimator, X, Y, split, model, needs=needs, seed=seed, shared=shared is not None, metadata=metadata
+            estimator,
+            X,
+            Y,
+            split,
+            model,
+            needs=needs,
+            seed=seed,
+            shared=shared is not None,
+            metadata=metadata,
         )
         for seed, split, model in zip(seeds, splits, models, strict=True)
     ]
@@ -161,8 +183,12 @@ def fit_models(
     seconds = sum(took for _, took in done[len(splits) :]) / len(splits)
     folds = [fold._replace(out_of_fold_seconds=seconds, shared=shared) for fold in folds]
     return [
-        _finish_fold(fold, shared.gather(split, answers), X, Y, split, needs=needs, metadata=metadata)
-        for fold, split in progress_bar(list(zip(folds, splits, strict=True)), description="finishing folds")
+        _finish_fold(
+            fold, shared.gather(split, answers), X, Y, split, needs=needs, metadata=metadata
+        )
+        for fold, split in progress_bar(
+            list(zip(folds, splits, strict=True)), description="finishing folds"
+        )
     ]
 
 
@@ -179,15 +205,21 @@ def _fit_fold(
     metadata: Metadata,
 ) -> FoldModel:
     """Return a fold's model with its outputs; where models are shared, without what needs those."""
-    start, n_labels = time.process_time(), Y.shape[1]  # of this process alone, in which nothing else runs
+    start, n_labels = (
+        time.process_time(),
+        Y.shape[1],
+    )  # of this process alone, in which nothing else runs
     out_of_fold = None
     trained_on = _safe_indexing(X, split.train) if len(split.train) else None
-    # a model that was trained elsewhere may be calibrated with all there is, whatever kind of table that may be
+    # a model that was trained elsewhere may be calibrated with all there is, whatever kind of table
+    # that may be
     asked = X if len(split.calibration) == len(Y) else _safe_indexing(X, split.calibration)
     with one_thread():
         own = metadata.take(X, split.train)
         if model is None:
-            model = fit_model(estimator, trained_on, Y[split.train], seed=seed, members_only=shared, metadata=own)
+            model = fit_model(
+                estimator, trained_on, Y[split.train], seed=seed, members_only=shared, metadata=own
+            )
         if shared and _is_unfinished(model):
             return FoldModel(model, np.empty((0, n_labels)), seconds=time.process_time() - start)
         outputs, training = _ask(model, trained_on, asked, n_labels, needs)
@@ -196,20 +228,34 @@ def _fit_fold(
             # a pool has them already, and nobody needs them again
             out_of_fold = getattr(model.estimator, "__dict__", {}).pop("out_of_fold_outputs_", None)
             if out_of_fold is None:
-                out_of_fold = out_of_fold_outputs(estimator, trained_on, Y[split.train], seed=seed, metadata=own)
-    return FoldModel(model, outputs, training, out_of_fold, seconds, time.process_time() - start - seconds)
+                out_of_fold = out_of_fold_outputs(
+                    estimator, trained_on, Y[split.train], seed=seed, metadata=own
+                )
+    return FoldModel(
+        model, outputs, training, out_of_fold, seconds, time.process_time() - start - seconds
+    )
 
 
 def _ask(
     model: Any, trained_on: MatrixLike, asked: MatrixLike, n_labels: int, needs: Sequence[Need]
 ) -> tuple[FloatArray, FloatArray | None]:
     """Return a fitted model's outputs for its calibration examples and, where needed, for its training examples."""
-    wanted = any(Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs)
-    return outputs_of(model, asked, n_labels), outputs_of(model, trained_on, n_labels) if wanted else None
+    wanted = any(
+        Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs
+    )
+    return outputs_of(model, asked, n_labels), outputs_of(
+        model, trained_on, n_labels
+    ) if wanted else None
 
 
 def _fit_and_ask(
-    estimator: Any, X: MatrixLike, Y: LabelMatrix, split: Split, *, seed: int, metadata: Metadata = NO_METADATA
+    estimator: Any,
+    X: MatrixLike,
+    Y: LabelMatrix,
+    split: Split,
+    *,
+    seed: int,
+    metadata: Metadata = NO_METADATA,
 ) -> tuple[FloatArray, float]:
     """Return what a shared model says about the examples it left out, and the seconds that this took.
 
@@ -219,9 +265,15 @@ def _fit_and_ask(
     with one_thread():
         trained_on, asked = (_safe_indexing(X, rows) for rows in split)
         own = metadata.take(X, split.train)
-        model = fit_model(estimator, trained_on, Y[split.train], seed=seed, members_only=True, metadata=own)
+        model = fit_model(
+            estimator, trained_on, Y[split.train], seed=seed, members_only=True, metadata=own
+        )
         unfinished = _is_unfinished(model)
-        answer = model.estimator.member_outputs(asked) if unfinished else outputs_of(model, asked, Y.shape[1])
+        answer = (
+            model.estimator.member_outputs(asked)
+            if unfinished
+            else outputs_of(model, asked, Y.shape[1])
+        )
     return answer, time.process_time() - start
 
 
@@ -238,12 +290,16 @@ def _finish_fold(
     """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
     if not _is_unfinished(fold.model):
         return fold._replace(out_of_fold_outputs=answers)
-    pool = fold.model.estimator.learn_weights(answers, Y[split.train], metadata.take(X, split.train).sample_weight)
+    pool = fold.model.estimator.learn_weights(
+        answers, Y[split.train], metadata.take(X, split.train).sample_weight
+    )
     with one_thread():
         trained_on, asked = (_safe_indexing(X, rows) for rows in split)
         outputs, training = _ask(fold.model, trained_on, asked, Y.shape[1], needs)
     out_of_fold = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
-    return fold._replace(outputs=outputs, training_outputs=training, out_of_fold_outputs=out_of_fold)
+    return fold._replace(
+        outputs=outputs, training_outputs=training, out_of_fold_outputs=out_of_fold
+    )
 
 
 def _is_unfinished(model: Any) -> bool:
@@ -256,13 +312,19 @@ def out_of_fold_outputs(
     estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata = NO_METADATA
 ) -> FloatArray:
     """Return outputs for every example from a model that was trained neither on it nor on others of its group."""
-    outputs = np.full(Y.shape, 0.5)  # a single example leaves none to learn from: nothing is known of it
+    outputs = np.full(
+        Y.shape, 0.5
+    )  # a single example leaves none to learn from: nothing is known of it
     if len(Y) < 2:
         return outputs
     for split in _inner_splits(X, Y, seed, metadata):
         own = metadata.take(X, split.train)
-        model = fit_model(estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, metadata=own)
-        outputs[split.calibration] = outputs_of(model, _safe_indexing(X, split.calibration), Y.shape[1])
+        model = fit_model(
+            estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, metadata=own
+        )
+        outputs[split.calibration] = outputs_of(
+            model, _safe_indexing(X, split.calibration), Y.shape[1]
+        )
     return outputs
 
 
@@ -272,18 +334,25 @@ def _inner_splits(X: MatrixLike, Y: LabelMatrix, seed: int, metadata: Metadata) 
         return make_splits(min(INNER_FOLDS, len(Y)), X, Y, seed)
     n_groups = int(metadata.groups.max()) + 1
     if n_groups < 2:
-        raise ValueError("Out-of-fold outputs need at least 2 groups in every training part, got 1. Use fewer folds.")
+        raise ValueError(
+            "Out-of-fold outputs need at least 2 groups in every training part, got 1. Use fewer"
+            " folds."
+        )
     return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=metadata.groups)
 
 
-def _fit_pool_by_groups(pool: LogitPool, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata) -> LogitPool:
+def _fit_pool_by_groups(
+    pool: LogitPool, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata
+) -> LogitPool:
     """Fit a pool whose inner folds keep groups together; its own would tear them apart."""
     splits = _inner_splits(X, Y, seed, metadata)
     answers = [_fit_and_ask(pool, X, Y, split, seed=seed, metadata=metadata)[0] for split in splits]
     logits = np.empty((len(Y), *answers[0].shape[1:]))
     for split, answer in zip(splits, answers, strict=True):
         logits[split.calibration] = answer
-    fitted: LogitPool = pool.fit_members(X, Y, **metadata.learner).learn_weights(logits, Y, metadata.sample_weight)
+    fitted: LogitPool = pool.fit_members(X, Y, **metadata.learner).learn_weights(
+        logits, Y, metadata.sample_weight
+    )
     return fitted
 
 
@@ -298,12 +367,17 @@ def fit_model(
 ) -> FittedBase:
     """Fit a copy of the classifier, the default for None, with ``seed`` wherever the user left a random_state at None.
 
-    Where that fails and the classifier seems to be for one label at a time, say what to do. With ``members_only``, the
-    weights of a pool are left to be learned. The classifier's fit gets what ``metadata`` has for it.
+    Where that fails and the classifier seems to be for one label at a time, say what to do. With
+    ``members_only``, the weights of a pool are left to be learned. The classifier's fit gets what
+    ``metadata`` has for it.
     """
     copy = clone(MLRBFClassifier() if estimator is None else estimator)
     set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
-    if (members_only or metadata.groups is not None) and isinstance(copy, LogitPool) and copy.learns_from_folds:
+    if (
+        (members_only or metadata.groups is not None)
+        and isinstance(copy, LogitPool)
+        and copy.learns_from_folds
+    ):
         if members_only:
             pool = copy.fit_members(X, Y, **metadata.learner)
         else:
@@ -318,19 +392,26 @@ def fit_model(
     except ValueError as error:
         tags = tags_of(copy)
         known = tags is not None and tags.classifier_tags is not None
-        if Y.shape[1] == 1 or (known and (tags.classifier_tags.multi_label or tags.target_tags.multi_output)):
+        if Y.shape[1] == 1 or (
+            known and (tags.classifier_tags.multi_label or tags.target_tags.multi_output)
+        ):
             raise
         raise ValueError(
             f"estimator could not be fitted on {Y.shape[1]} labels: {error}"
-            f" If it learns one label at a time, wrap it: OneVsRestClassifier({type(copy).__name__}())."
+            f" If it learns one label at a time, wrap it:"
+            f" OneVsRestClassifier({type(copy).__name__}())."
         ) from error
 
 
-def outputs_of_models(models: Sequence[Any], X: MatrixLike, n_labels: int, *, n_jobs: int | None) -> list[FloatArray]:
+def outputs_of_models(
+    models: Sequence[Any], X: MatrixLike, n_labels: int, *, n_jobs: int | None
+) -> list[FloatArray]:
     """Return each model's outputs for the same objects, asked for in threads."""
     asked = "outputs of the folds' models"
     if count_threads(n_jobs) == 1:  # joblib takes longer than many a model does for one object
         with one_thread():
-            return [outputs_of(model, X, n_labels) for model in progress_bar(models, description=asked)]
+            return [
+                outputs_of(model, X, n_labels) for model in progress_bar(models, description=asked)
+            ]
     jobs = (delayed(outputs_of)(model, X, n_labels) for model in models)
     return run_jobs(jobs, n_jobs=n_jobs, description=asked, total=len(models), require="sharedmem")

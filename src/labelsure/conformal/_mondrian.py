@@ -61,7 +61,10 @@ def category_engine(
         As in make_engine.
     """
     within = {
-        category: [own[of_examples == category] for own, of_examples in zip(scores, categories, strict=True)]
+        category: [
+            own[of_examples == category]
+            for own, of_examples in zip(scores, categories, strict=True)
+        ]
         for category in taxonomy.all_categories(folds[0].energy.n_labels)
     }
     sizes = {category: [len(own) for own in of_folds] for category, of_folds in within.items()}
@@ -70,12 +73,15 @@ def category_engine(
     parts = []
     for category, of_folds in within.items():
         kept = [
-            _keep(*fold, taxonomy, category, first=k == 0) for k, fold in enumerate(zip(folds, of_folds, strict=True))
+            _keep(*fold, taxonomy, category, first=k == 0)
+            for k, fold in enumerate(zip(folds, of_folds, strict=True))
         ]
         weighing = _weigh_category(sizes[category], denominator, merging)
         at_level = merging.weighing_at(sizes[category])
         settings["weighing_at"] = at_level and partial(_decide, weighing_at=at_level)
-        parts.append(FoldEngine(kept, allow_empty=empty == "ordinary", weighing=weighing, **settings))
+        parts.append(
+            FoldEngine(kept, allow_empty=empty == "ordinary", weighing=weighing, **settings)
+        )
     return CategoryEngine(parts)
 
 
@@ -105,8 +111,13 @@ def grouped_engine(
     engines, places = [], []
     for group in np.unique(groups):
         objects = np.flatnonzero(groups == group)
-        within = [own[of_examples == group] for own, of_examples in zip(scores, categories, strict=True)]
-        kept = [Fold(_calibration(own), fold.energy.take(objects)) for fold, own in zip(folds, within, strict=True)]
+        within = [
+            own[of_examples == group] for own, of_examples in zip(scores, categories, strict=True)
+        ]
+        kept = [
+            Fold(_calibration(own), fold.energy.take(objects))
+            for fold, own in zip(folds, within, strict=True)
+        ]
         sizes, of_group = [len(own) for own in within], merging.take(objects)
         weighing, weighing_at = of_group.weighing(sizes), of_group.weighing_at(sizes)
         engines.append(make_engine(kept, weighing=weighing, weighing_at=weighing_at, **settings))
@@ -118,11 +129,14 @@ def _calibration(scores: IntArray) -> IntArray:
     return np.sort(scores if len(scores) else np.array([NO_SCORE]))
 
 
-def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: int, *, first: bool) -> Fold:
+def _keep(
+    fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: int, *, first: bool
+) -> Fold:
     """Return the fold in which labelsets of other categories are stranger than everything.
 
-    The first fold gets one calibration score above all of the category's own: where it is not counted, the labelset is
-    of another category, and where it is, it stands for the new object, which the p-value counts too.
+    The first fold gets one calibration score above all of the category's own: where it is not
+    counted, the labelset is of another category, and where it is, it stands for the new object,
+    which the p-value counts too.
     """
     highest = fold.energy.upper_bound() + 1
     calibration = _calibration(np.append(within, highest) if first else within)
@@ -132,7 +146,9 @@ def _keep(fold: Fold, within: IntArray, taxonomy: LabelsetTaxonomy, category: in
 
 def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) -> Weighing:
     """Return the weighing of a category's counts into numerators over the common denominator."""
-    share = -(-denominator // (sum(sizes) + 1))  # exact where the denominator is a multiple, else rounded up
+    share = -(
+        -denominator // (sum(sizes) + 1)
+    )  # exact where the denominator is a multiple, else rounded up
     weights = np.tile(share * np.arange(max(sizes) + 2), (len(sizes), 1))
     nothing = np.zeros(len(merging.draws), dtype=np.int64)
     weighing = Weighing.ruled(weights, nothing, denominator)

@@ -54,7 +54,8 @@ class OutputsPredictor:
     calibrator : Calibrator
         Fitted measures, calibration scores and choices.
     fold_numbers : int array of shape (K,) or None
-        The fold numbers in ascending order, the order in which new outputs are expected; None for an inductive one.
+        The fold numbers in ascending order, the order in which new outputs are expected; None for
+        an inductive one.
     n_labels : int
         The number of labels.
     default_output : float
@@ -94,9 +95,10 @@ class OutputsPredictor:
         Parameters
         ----------
         outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
-            Between 0 and 1: of the one model, or of each fold's model in the order of ``fold_numbers``. A sparse
-            matrix, or a list of K of them, has the ``default_output`` where nothing is stored. Tensors of
-            torch and arrays of CuPy may be on a GPU: they are copied to memory once.
+            Between 0 and 1: of the one model, or of each fold's model in the order of
+            ``fold_numbers``. A sparse matrix, or a list of K of them, has the ``default_output``
+            where nothing is stored. Tensors of torch and arrays of CuPy may be on a GPU: they are
+            copied to memory once.
         X : array-like of n_objects rows or None, default=None
             The objects, where categories or weights look at them; draws then belong to them.
         """
@@ -148,9 +150,14 @@ class OutputsPredictor:
 
     def _read(self, outputs: Any, X: MatrixLike) -> list[AnyOutputs]:
         """Return new objects' outputs of each fold's model."""
-        names: dict[str, Any] = {"n_labels": self.n_labels, "label_names": self.calibrator.label_names}
+        names: dict[str, Any] = {
+            "n_labels": self.n_labels,
+            "label_names": self.calibrator.label_names,
+        }
         read_one = partial(read_outputs, default_output=self.default_output, **names)
-        read: list[AnyOutputs] = read_per_fold(to_host(outputs), self.fold_numbers, self.n_labels, read_one)
+        read: list[AnyOutputs] = read_per_fold(
+            to_host(outputs), self.fold_numbers, self.n_labels, read_one
+        )
         if X is not None:
             check_unmasked(X)
             check_same_length(X, read[0], names=("X", "outputs"))
@@ -183,32 +190,34 @@ def calibrate_outputs(
     Parameters
     ----------
     outputs : array-like or sparse matrix of shape (n, q)
-        What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
-        Where there are very many labels, a sparse matrix that holds only the outputs above ``default_output``: then
-        the cost of an answer follows the number of labels that matter to an object, not q.
+        What a model says about each calibration example, between 0 and 1. The model must not have
+        been trained on it. Where there are very many labels, a sparse matrix that holds only the
+        outputs above ``default_output``: then the cost of an answer follows the number of labels
+        that matter to an object, not q.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
         The calibration examples' labels, zeros and ones.
     folds : array-like of shape (n,) or None, default=None
-        None: one model gave all outputs, an inductive predictor. Else the fold number of each example, whose output
-        comes from a model trained on the other folds: a cross-conformal predictor, with the guarantee of
-        :class:`CrossConformalClassifier`.
+        None: one model gave all outputs, an inductive predictor. Else the fold number of each
+        example, whose output comes from a model trained on the other folds: a cross-conformal
+        predictor, with the guarantee of :class:`CrossConformalClassifier`.
     measure : Measure, "auto" or None, default=None
-        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, where neither folds nor
-        ``training_labels`` say what the model was trained on, the paper's ``PowerMeasure(d=4)``.
-        "auto" chooses one by the training examples, so it needs ``training_outputs``, best of models that had not seen
-        them; see :class:`AutoMeasure`.
+        The nonconformity measure; None as in :class:`CrossConformalClassifier` or, where neither
+        folds nor ``training_labels`` say what the model was trained on, the paper's
+        ``PowerMeasure(d=4)``. "auto" chooses one by the training examples, so it needs
+        ``training_outputs``, best of models that had not seen them; see :class:`AutoMeasure`.
     training_labels : array-like of shape (n_training, q) or None, default=None
         For the inductive predictor, the labels the model was trained on, if the measure needs them.
     training_outputs : array-like or sparse matrix of shape (n_training, q) or None, default=None
-        The model's outputs for those examples, if the measure needs them. With folds, of shape (K, n, q), or a list of
-        K matrices: the outputs of each fold's model for all n examples; those for the fold itself are not looked at.
+        The model's outputs for those examples, if the measure needs them. With folds, of shape (K,
+        n, q), or a list of K matrices: the outputs of each fold's model for all n examples; those
+        for the fold itself are not looked at.
     default_output : float, default=0.0
         The output of every entry that a sparse matrix does not store; below one half.
     X : array-like of n rows or None, default=None
         The calibration objects, for categories and weights that look at them.
     empty : {"auto", "allow", "exclude"}, default="auto"
-        What the empty labelset is, see :class:`CrossConformalClassifier`; "auto" is "allow" where it is not known what
-        the model was trained on.
+        What the empty labelset is, see :class:`CrossConformalClassifier`; "auto" is "allow" where
+        it is not known what the model was trained on.
     label_names : sequence of str or None, default=None
         Names of the labels; those of ``Y`` if it is a DataFrame.
     guarantee : str, default="cross"
@@ -216,8 +225,8 @@ def calibrate_outputs(
     constraints, on_violation
         What labelsets obey, see :class:`CrossConformalClassifier`; not for sparse outputs.
     mondrian, weight, smoothed, random_state, n_jobs
-        As in :class:`CrossConformalClassifier` and :class:`InductiveConformalClassifier`. Draws belong to the objects'
-        features where new ones come with X, else to their outputs.
+        As in :class:`CrossConformalClassifier` and :class:`InductiveConformalClassifier`. Draws
+        belong to the objects' features where new ones come with X, else to their outputs.
 
     Returns
     -------
@@ -265,8 +274,12 @@ def calibrate_outputs(
         for of_fold, part in zip(rows, training, strict=True)
     ]
     seeds = [seed] * len(rows)
-    calibrated = tuple(calibrate(measure, examples, seeds=seeds, n_jobs=n_jobs, rules=choices.known_rules))
-    calibrator = Calibrator(calibrated, choices, draw_seed, folds is not None, names, n_jobs).with_thresholds(examples)
+    calibrated = tuple(
+        calibrate(measure, examples, seeds=seeds, n_jobs=n_jobs, rules=choices.known_rules)
+    )
+    calibrator = Calibrator(
+        calibrated, choices, draw_seed, folds is not None, names, n_jobs
+    ).with_thresholds(examples)
     return OutputsPredictor(calibrator, fold_numbers, n_labels, default_output)
 
 
@@ -287,11 +300,14 @@ def _training_parts(
         part = check_training_part(training_labels, training_outputs, default_output, **names)
         return [part], [Y] if part[0] is None else [Y, part[0]]
     if training_labels is not None:
-        raise ValueError("training_labels goes without folds; with folds, a fold's are the labels of the others.")
+        raise ValueError(
+            "training_labels goes without folds; with folds, a fold's are the labels of the others."
+        )
     per_fold = [None] * len(rows) if training_outputs is None else training_outputs
     if len(per_fold) != len(rows):
         raise ValueError(
-            f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)} in all,"
+            f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)}"
+            f" in all,"
             f" got {len(per_fold)}."
         )
     parts: list[TrainingPart] = []

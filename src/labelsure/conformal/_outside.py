@@ -2,7 +2,14 @@
 
 from typing import Any, Self
 
-from labelsure._checks import LIBRARIES, IntArray, MatrixLike, check_choice, made_up_names, row_index_of
+from labelsure._checks import (
+    LIBRARIES,
+    IntArray,
+    MatrixLike,
+    check_choice,
+    made_up_names,
+    row_index_of,
+)
 from labelsure._errors import import_optional
 from labelsure.predictions._frames import make_frame
 from labelsure.predictions._show import html_note, html_page, shorten
@@ -20,14 +27,15 @@ class OutsideMixin:
     def set_output(self, *, predict: str | None = None) -> Self:
         """Set what ``predict`` returns, as ``set_output`` of scikit-learn does for ``transform``.
 
-        Copies by :func:`sklearn.base.clone` keep it. What ``predict_labelsets`` and ``predict_labels`` return needs no
-        setting: its ``to_frame`` makes a table of the library that X came in.
+        Copies by :func:`sklearn.base.clone` keep it. What ``predict_labelsets`` and
+        ``predict_labels`` return needs no setting: its ``to_frame`` makes a table of the library
+        that X came in.
 
         Parameters
         ----------
         predict : {"default", "pandas", "polars"} or None, default=None
-            "default": an array. "pandas", "polars": a DataFrame with the labels as columns and, of pandas, the index
-            of X. None: as before.
+            "default": an array. "pandas", "polars": a DataFrame with the labels as columns and, of
+            pandas, the index of X. None: as before.
 
         Returns
         -------
@@ -49,7 +57,10 @@ class OutsideMixin:
             if library in LIBRARIES:
                 import_optional(library, extra=library, purpose=f"set_output(predict={library!r})")
             # scikit-learn's own name for it, so that clone copies it
-            self._sklearn_output_config = {**getattr(self, "_sklearn_output_config", {}), "predict": library}
+            self._sklearn_output_config = {
+                **getattr(self, "_sklearn_output_config", {}),
+                "predict": library,
+            }
         return self
 
     def _put_out(self, labels: IntArray, X: MatrixLike) -> Any:
@@ -70,4 +81,6 @@ class OutsideMixin:
         if not self.__sklearn_is_fitted__():  # type: ignore[attr-defined]
             return diagram
         names = shorten(self.label_names_ or made_up_names(self.n_labels_))
-        return diagram + html_page(f"Fitted on {self.n_labels_} labels: {names}", html_note(self._promise()))
+        return diagram + html_page(
+            f"Fitted on {self.n_labels_} labels: {names}", html_note(self._promise())
+        )

@@ -42,7 +42,9 @@ def answer_batch(model: Any, X: Any) -> Answers:
 
 def labels_of_outputs(outputs: Sequence[FloatArray]) -> IntArray:
     """Return the labels that models find more likely than not in the mean: the answer of the learner alone."""
-    labels: IntArray = (np.asarray(sum(outputs)) > len(outputs) / 2).astype(np.int64)  # without a copy of all outputs
+    labels: IntArray = (np.asarray(sum(outputs)) > len(outputs) / 2).astype(
+        np.int64
+    )  # without a copy of all outputs
     return labels
 
 

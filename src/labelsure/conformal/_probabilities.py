@@ -78,7 +78,11 @@ class Candidates:
 
     def hold(self, labelsets: LabelMatrix) -> Any:
         """Tell for each labelset whether it is a candidate."""
-        held = np.ones(len(labelsets), dtype=bool) if self.rules is None else self.rules.allow(labelsets)
+        held = (
+            np.ones(len(labelsets), dtype=bool)
+            if self.rules is None
+            else self.rules.allow(labelsets)
+        )
         return held & labelsets.any(axis=1) if self.without_empty else held
 
     def marginals(self, posterior: LabelsetPosterior, keys: UInt64Array | None) -> FloatArray:
@@ -105,25 +109,35 @@ class Candidates:
             totals = product * sums + seen.sum(axis=1)
             none = totals == 0  # no labelset that was seen or drawn is a candidate
             of_sums = product[:, np.newaxis] * on + seen @ counted.on
-            result[rows] = np.where(none[:, np.newaxis], expit(log_odds), of_sums / np.where(none, 1, totals)[:, None])
+            result[rows] = np.where(
+                none[:, np.newaxis], expit(log_odds), of_sums / np.where(none, 1, totals)[:, None]
+            )
         return np.clip(result, 0.0, 1.0)
 
-    def _of_product(self, log_odds: FloatArray, keys: UInt64Array | None) -> tuple[FloatArray, FloatArray]:
+    def _of_product(
+        self, log_odds: FloatArray, keys: UInt64Array | None
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the probability of the candidates if labels were independent, (n,), and of each label too, (n, q)."""
         if self.drawn:
             assert keys is not None
-            means = np.array([self._draw(*one).mean(axis=0) for one in zip(expit(log_odds), keys, strict=True)])
+            means = np.array(
+                [self._draw(*one).mean(axis=0) for one in zip(expit(log_odds), keys, strict=True)]
+            )
             return means[:, 0], means[:, 1:]
         log_empty = -np.logaddexp(0.0, log_odds).sum(axis=1)
         if self.rules is not None:
             logs = np.ascontiguousarray((self.listed @ log_odds.T).T)
             weights = np.exp(logs + log_empty[:, np.newaxis])
             return weights.sum(axis=1), weights @ self.listed
-        return -np.expm1(log_empty) if self.without_empty else np.ones(len(log_odds)), expit(log_odds)
+        return -np.expm1(log_empty) if self.without_empty else np.ones(len(log_odds)), expit(
+            log_odds
+        )
 
     def _draw(self, on: FloatArray, key: np.uint64) -> FloatArray:
         """Return for each labelset drawn whether it is a candidate and, where it is, its labels: (n_draws, 1 + q)."""
-        labelsets = (draw_table(self.seed, LABELSETS, key, (self.n_draws, len(on))) < on).astype(np.int8)
+        labelsets = (draw_table(self.seed, LABELSETS, key, (self.n_draws, len(on))) < on).astype(
+            np.int8
+        )
         held = self.hold(labelsets)
         return np.column_stack([held, labelsets * held[:, np.newaxis]]).astype(np.float64)
 
@@ -131,9 +145,12 @@ class Candidates:
 def learn_recalibration(outputs: FloatArray, Y: LabelMatrix) -> FloatArray:
     """Return slopes and intercepts, (2, q), that turn logits of outputs into those of probabilities.
 
-    Platt's scaling for each label, shrunk where it is rare: :class:`~labelsure.estimators.RecalibratedClassifier`.
+    Platt's scaling for each label, shrunk where it is rare:
+    :class:`~labelsure.estimators.RecalibratedClassifier`.
     """
-    pooling = learn_pooling(smoothed_logits(outputs, N_SMOOTHED)[:, :, np.newaxis], Y, pseudo_examples=PSEUDO_EXAMPLES)
+    pooling = learn_pooling(
+        smoothed_logits(outputs, N_SMOOTHED)[:, :, np.newaxis], Y, pseudo_examples=PSEUDO_EXAMPLES
+    )
     return np.vstack([pooling.weights[:, 0], pooling.intercepts])
 
 
@@ -146,8 +163,9 @@ def recalibrated(outputs: FloatArray, recalibration: FloatArray | None) -> Label
 def learn_thresholds(marginals: FloatArray) -> FloatArray:
     """Return the threshold of each label with the largest expected F-measure, (q,).
 
-    With p the marginals of a label, F(t) = 2 sum_{p >= t} p / (#{p >= t} + sum p) is what is expected where they are
-    right; no label is looked at. The threshold is in the middle between the last p above it and the next.
+    With p the marginals of a label, F(t) = 2 sum_{p >= t} p / (#{p >= t} + sum p) is what is
+    expected where they are right; no label is looked at. The threshold is in the middle between the
+    last p above it and the next.
 
     Examples
     --------
@@ -160,5 +178,7 @@ def learn_thresholds(marginals: FloatArray) -> FloatArray:
     next_one = np.vstack([falling[1:], np.zeros((1, falling.shape[1]))])
     expected[falling == next_one] = -1.0  # equal marginals are on one side of the threshold
     last = expected.argmax(axis=0)[np.newaxis]
-    middle: FloatArray = (np.take_along_axis(falling, last, 0) + np.take_along_axis(next_one, last, 0))[0] / 2
+    middle: FloatArray = (
+        np.take_along_axis(falling, last, 0) + np.take_along_axis(next_one, last, 0)
+    )[0] / 2
     return middle

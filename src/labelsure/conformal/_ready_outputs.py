@@ -63,13 +63,18 @@ def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArra
     numbers = as_array(folds, name="folds", shape="(n_examples,)")
     if numbers.shape != (n_examples,):
         raise ValueError(
-            f"folds must hold one fold number per calibration example, {n_examples} in all, got shape {numbers.shape}."
+            f"folds must hold one fold number per calibration example, {n_examples} in all, got"
+            f" shape {numbers.shape}."
         )
     if numbers.dtype.kind not in "iu":
-        raise ValueError(f"folds must hold whole numbers, got {numbers.dtype} values: {numbers[0]!r}, ...")
+        raise ValueError(
+            f"folds must hold whole numbers, got {numbers.dtype} values: {numbers[0]!r}, ..."
+        )
     fold_numbers = np.unique(numbers)
     if len(fold_numbers) < 2:
-        raise ValueError("folds must name at least two folds; leave folds out where one model gave all outputs.")
+        raise ValueError(
+            "folds must name at least two folds; leave folds out where one model gave all outputs."
+        )
     return [numbers == number for number in fold_numbers], fold_numbers
 
 
@@ -82,10 +87,15 @@ def read_per_fold(
     n_folds = len(fold_numbers)
     if not hasattr(outputs, "__len__") or len(outputs) != n_folds:
         got = len(outputs) if hasattr(outputs, "__len__") else repr(outputs)
-        raise ValueError(f"outputs must hold one (n_objects, {n_labels}) array per fold, {n_folds} in all, got {got}.")
+        raise ValueError(
+            f"outputs must hold one (n_objects, {n_labels}) array per fold, {n_folds} in all, got"
+            f" {got}."
+        )
     per_fold = [read(part) for part in outputs]
     if len({len(part) for part in per_fold}) > 1:
-        raise ValueError("outputs must be of the same objects in every fold, got different numbers of rows.")
+        raise ValueError(
+            "outputs must be of the same objects in every fold, got different numbers of rows."
+        )
     return per_fold
 
 
@@ -105,7 +115,10 @@ def check_training_part(
     if outputs is not None:
         outputs = read_outputs(outputs, default_output, name="training_outputs", **known)
         if labels is None:
-            raise ValueError("training_outputs goes with training_labels: pass the labels of the same examples too.")
+            raise ValueError(
+                "training_outputs goes with training_labels: pass the labels of the same examples"
+                " too."
+            )
         check_same_length(outputs, labels, names=("training_outputs", "training_labels"))
     return labels, outputs
 

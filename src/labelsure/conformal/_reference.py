@@ -20,7 +20,9 @@ def assign_folds(Y: LabelMatrix, draws: IntArray, n_folds: int) -> IntArray:
 
     def assign(row: int, label: int | None) -> None:
         ranks = {
-            fold: (0 if label is None else wants[label, fold], -sizes[fold]) for fold in range(n_folds) if is_open(fold)
+            fold: (0 if label is None else wants[label, fold], -sizes[fold])
+            for fold in range(n_folds)
+            if is_open(fold)
         }
         ties = [fold for fold in ranks if ranks[fold] == max(ranks.values())]
         fold = ties[draws[row] % len(ties)]

@@ -3,9 +3,10 @@
 All weigh a fold's count c = #{calibration scores at least the labelset's own}, that is its p-value
 p_k = (c + 1) / (|S_k| + 1), and add the weights up.
 
-A p-value of a fold of m calibration examples is one of k / (m + 1), k = 1 .. m + 1, and at least as large as a uniform
-draw from these. So a falling function that averages to at most 1 over them is an e-value: its expectation at the true
-labelset is at most 1. It says how much the p-value speaks against a labelset at the level asked for.
+A p-value of a fold of m calibration examples is one of k / (m + 1), k = 1 .. m + 1, and at least as
+large as a uniform draw from these. So a falling function that averages to at most 1 over them is an
+e-value: its expectation at the true labelset is at most 1. It says how much the p-value speaks
+against a labelset at the level asked for.
 """
 
 import math
@@ -30,8 +31,9 @@ ROUNDING = 1 - 1e-9
 def steep_e_values(size: int, significance: Fraction) -> FloatArray:
     """Return eps F((c + 1) / (size + 1)) for each count c = 0 .. size, F close to all or nothing at eps (P2E).
 
-    F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})) with s half-way between eps and the next value that p can
-    take, and C such that F averages to 1 over the grid. Where eps is on the grid, F(p) = 1{p <= eps} / eps.
+    F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})) with s half-way between eps and the
+    next value that p can take, and C such that F averages to 1 over the grid. Where eps is on the
+    grid, F(p) = 1{p <= eps} / eps.
 
     Parameters
     ----------
@@ -64,13 +66,18 @@ def steep_e_values(size: int, significance: Fraction) -> FloatArray:
     middle = (level + (below + 1) / n_values) / 2
 
     def values(steepness: float) -> FloatArray:
-        scaled: FloatArray = expit(-steepness * (grid - middle)) / expit(-steepness * (level - middle))
+        scaled: FloatArray = expit(-steepness * (grid - middle)) / expit(
+            -steepness * (level - middle)
+        )
         return scaled
 
     steepest = 1.0
     while values(steepest).mean() > level:
         steepest *= 2
-    return values(float(brentq(lambda steepness: values(steepness).mean() - level, 0.0, steepest))) * ROUNDING
+    return (
+        values(float(brentq(lambda steepness: values(steepness).mean() - level, 0.0, steepest)))
+        * ROUNDING
+    )
 
 
 def complements(sizes: tuple[int, ...], significance: Fraction) -> IntArray:
@@ -81,7 +88,9 @@ def complements(sizes: tuple[int, ...], significance: Fraction) -> IntArray:
     table = np.zeros((len(sizes), max(sizes) + 1), dtype=np.int64)
     for size in set(sizes) - {0}:
         scaled = np.floor(steep_e_values(size, significance) * E_VALUE_SCALE).astype(np.int64)
-        table[np.array(sizes) == size] = np.pad(E_VALUE_SCALE - scaled, (0, max(sizes) - size), mode="edge")
+        table[np.array(sizes) == size] = np.pad(
+            E_VALUE_SCALE - scaled, (0, max(sizes) - size), mode="edge"
+        )
     return table
 
 
@@ -97,7 +106,9 @@ def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArr
     """
     unit = weights.max() / WEIGHT_UNITS
     own = np.rint(weights / unit).astype(np.int64)
-    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)  # beyond, p-values are 1 either way
+    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(
+        np.int64
+    )  # beyond, p-values are 1 either way
     of_largest = sum_largest(scores, own)
     return Weighing.ruled(of_largest[None], new, np.maximum(of_largest[-1] + new, 1))
 

@@ -20,7 +20,9 @@ class Split(NamedTuple):
     calibration: IntArray
 
 
-def hold_out(calibration_size: Any, n_examples: int, seed: int, *, groups: IntArray | None = None) -> Split:
+def hold_out(
+    calibration_size: Any, n_examples: int, seed: int, *, groups: IntArray | None = None
+) -> Split:
     """Return the training and the calibration examples, drawn at random, each in ascending order.
 
     Parameters
@@ -41,13 +43,15 @@ def hold_out(calibration_size: Any, n_examples: int, seed: int, *, groups: IntAr
     whole = isinstance(calibration_size, Integral)
     if not whole and size >= 1:
         raise ValueError(
-            f"calibration_size must be a share below 1 or a whole number of examples, got {calibration_size!r}."
+            f"calibration_size must be a share below 1 or a whole number of examples, got"
+            f" {calibration_size!r}."
         )
     # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
     n_calibration = int(size) if whole else math.ceil(size * n_examples * (1 - 1e-12))
     if not 0 < n_calibration < n_examples:
         raise ValueError(
-            f"calibration_size={calibration_size!r} of n_samples={n_examples} must leave at least one example"
+            f"calibration_size={calibration_size!r} of n_samples={n_examples} must leave at least"
+            f" one example"
             f" for training and one for calibration, but takes {n_calibration} for calibration."
         )
     order = check_random_state(seed).permutation(n_examples)
@@ -74,8 +78,8 @@ def make_splits(
     seed : int
         For shuffling.
     groups : int64 array of shape (n,) or None
-        The number of each example's group, from 0: an int makes folds of as many groups each, a splitter must not tear
-        them apart.
+        The number of each example's group, from 0: an int makes folds of as many groups each, a
+        splitter must not tear them apart.
     split_params : mapping or None
         What the splitter asks for.
     """
@@ -100,9 +104,13 @@ def _group_splits(n_folds: int, groups: IntArray, seed: int) -> list[Split]:
     """Return shuffled folds of whole groups, as many groups in each as possible; every group has a number from 0."""
     n_groups = int(groups.max()) + 1
     if n_folds > n_groups:
-        raise ValueError(f"cv={n_folds} folds need at least {n_folds} groups, got {n_groups}. Lower cv.")
+        raise ValueError(
+            f"cv={n_folds} folds need at least {n_folds} groups, got {n_groups}. Lower cv."
+        )
     of_groups = make_splits(n_folds, groups, np.empty((n_groups, 0), dtype=np.int8), seed)
-    return [Split(*(np.flatnonzero(np.isin(groups, part)) for part in split)) for split in of_groups]
+    return [
+        Split(*(np.flatnonzero(np.isin(groups, part)) for part in split)) for split in of_groups
+    ]
 
 
 def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any]) -> list[Split]:
@@ -111,21 +119,32 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any
 
     if isinstance(cv, str | bytes) or not (hasattr(cv, "split") or is_list(cv)):
         raise ValueError(
-            "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a list of"
+            "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a"
+            " list of"
             f" (train, calibration) row numbers, got {cv!r}."
         )
-    if isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1:  # its test parts are disjoint only by luck
-        raise ValueError(f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead.")
+    if (
+        isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1
+    ):  # its test parts are disjoint only by luck
+        raise ValueError(
+            f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead."
+        )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The groups parameter is ignored")  # check_apart says more
+        warnings.filterwarnings(
+            "ignore", message="The groups parameter is ignored"
+        )  # check_apart says more
         given = list(cv.split(X, Y, **params) if hasattr(cv, "split") else cv)
     splits = [_check_split(split, len(Y)) for split in given]
     if not splits:
-        raise ValueError("cv must give at least one fold, got none; an iterator can be used only once, a list again.")
+        raise ValueError(
+            "cv must give at least one fold, got none; an iterator can be used only once, a list"
+            " again."
+        )
     uses = np.bincount(np.concatenate([split.calibration for split in splits]))
     if uses.max() > 1:
         raise ValueError(
-            f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is in"
+            f"cv must let every example calibrate at most once, but example {int(uses.argmax())}"
+            f" is in"
             f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
         )
     return splits
@@ -136,11 +155,14 @@ def _check_split(split: Any, n_examples: int) -> Split:
     try:
         train, calibration = (np.asarray(part) for part in split)
     except (TypeError, ValueError):
-        raise ValueError(f"cv must give pairs of row numbers, (train, calibration), got {split!r}.") from None
+        raise ValueError(
+            f"cv must give pairs of row numbers, (train, calibration), got {split!r}."
+        ) from None
     for part in (train, calibration):
         if part.ndim != 1 or len(part) == 0:
             raise ValueError(
-                f"cv must give every fold at least one training and one calibration example, got {split!r}."
+                f"cv must give every fold at least one training and one calibration example, got"
+                f" {split!r}."
             )
         if part.dtype.kind not in "iu" or part.min() < 0 or part.max() >= n_examples:
             raise ValueError(
@@ -148,5 +170,8 @@ def _check_split(split: Any, n_examples: int) -> Split:
                 " numpy.flatnonzero turns a mask into row numbers."
             )
     if np.intersect1d(train, calibration).size:
-        raise ValueError("cv must not let an example calibrate a model that it trained; training and test overlap.")
+        raise ValueError(
+            "cv must not let an example calibrate a model that it trained; training and test"
+            " overlap."
+        )
     return Split(train, calibration)

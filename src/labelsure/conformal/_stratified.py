@@ -21,39 +21,42 @@ from labelsure._checks import (
 class MultiLabelStratifiedKFold:
     """Folds in which every label is as frequent as in the whole, as far as that is possible: iterative stratification.
 
-    Labels are dealt out one after the other, the one with the fewest examples left first, for rare labels leave the
-    least choice [1]_. Each example with the label goes to the fold that lacks this label most, of several to
-    the smallest, of several to one drawn at random. Examples without labels fill what is left.
+    Labels are dealt out one after the other, the one with the fewest examples left first, for rare
+    labels leave the least choice [1]_. Each example with the label goes to the fold that lacks this
+    label most, of several to the smallest, of several to one drawn at random. Examples without
+    labels fill what is left.
 
-    In the published algorithm a fold that lacks a label gets its example however large it is already, and sizes drift
-    apart. Here a fold is closed when it is full: n // K examples, and one more as long as fewer than n % K folds have
-    it. So every size differs from n / K by less than one. The rarest labels are dealt out while all folds are
-    open, so it is the frequent ones, which can afford it, that pay.
+    In the published algorithm a fold that lacks a label gets its example however large it is
+    already, and sizes drift apart. Here a fold is closed when it is full: n // K examples, and one
+    more as long as fewer than n % K folds have it. So every size differs from n / K by less than
+    one. The rarest labels are dealt out while all folds are open, so it is the frequent ones, which
+    can afford it, that pay.
 
     Parameters
     ----------
     n_splits : int, default=5
         The number of folds, K.
     shuffle : bool, default=True
-        Whether examples and labels are dealt out in random order, ties by lot; else in the order given, ties to the
-        first fold.
+        Whether examples and labels are dealt out in random order, ties by lot; else in the order
+        given, ties to the first fold.
     random_state : int, RandomState or None, default=None
         For shuffling.
 
     Notes
     -----
-    What is proven about conformal predictors takes folds that were not chosen by their labels: as ``cv`` of a predictor
-    or controller, nothing is proven with these. Each fold has its fixed share of positives, so a new object is not
-    exchangeable with a fold's examples; with 30 examples in ten folds ``guarantee="exact"`` can miss 55 % at
-    significance 0.5. Where the proof matters, pass ``cv`` as a whole number to the conformal predictor, and stratify
-    what is inside: ``PooledClassifier(members, cv=MultiLabelStratifiedKFold(5))``.
+    What is proven about conformal predictors takes folds that were not chosen by their labels: as
+    ``cv`` of a predictor or controller, nothing is proven with these. Each fold has its fixed share
+    of positives, so a new object is not exchangeable with a fold's examples; with 30 examples in
+    ten folds ``guarantee="exact"`` can miss 55 % at significance 0.5. Where the proof matters, pass
+    ``cv`` as a whole number to the conformal predictor, and stratify what is inside:
+    ``PooledClassifier(members, cv=MultiLabelStratifiedKFold(5))``.
 
     A label with fewer positives than folds is absent from some of them.
 
     References
     ----------
-    .. [1] K. Sechidis, G. Tsoumakas, I. Vlahavas (2011). On the stratification of multi-label data. ECML PKDD,
-       145-158.
+    .. [1] K. Sechidis, G. Tsoumakas, I. Vlahavas (2011). On the stratification of multi-label data.
+       ECML PKDD, 145-158.
 
     Examples
     --------
@@ -66,12 +69,16 @@ class MultiLabelStratifiedKFold:
     [[12, 1], [12, 1], [12, 1], [12, 1], [12, 1]]
     """
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None) -> None:
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None
+    ) -> None:
         self.n_splits = check_count(n_splits, name="n_splits", at_least=2)
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def split(self, X: MatrixLike, y: LabelMatrixLike, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+    def split(
+        self, X: MatrixLike, y: LabelMatrixLike, groups: Any = None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the rows that train and those that test, for each fold.
 
         Parameters
@@ -84,14 +91,17 @@ class MultiLabelStratifiedKFold:
             Here because scikit-learn's splitters have it; must be None.
         """
         if groups is not None:
-            raise ValueError("MultiLabelStratifiedKFold cannot keep groups together. Use sklearn's GroupKFold.")
+            raise ValueError(
+                "MultiLabelStratifiedKFold cannot keep groups together. Use sklearn's GroupKFold."
+            )
         labels = _labels_by_row(y)
         n_rows = labels.shape[0]
         if X is not None:
             check_same_length(X, labels, names=("X", "y"))
         if n_rows < self.n_splits:
             raise ValueError(
-                f"n_splits={self.n_splits} folds need at least {self.n_splits} examples, got n_samples={n_rows}."
+                f"n_splits={self.n_splits} folds need at least {self.n_splits} examples, got"
+                f" n_samples={n_rows}."
             )
         folds = self._assign(labels)
         rows = np.arange(n_rows)
@@ -109,12 +119,17 @@ class MultiLabelStratifiedKFold:
         order, draws = np.arange(n_rows), np.zeros(n_rows, dtype=np.int64)
         if check_flag(self.shuffle, name="shuffle"):
             random = check_random_state(self.random_state)
-            order, draws = random.permutation(n_rows), random.randint(2**31 - 1, size=n_rows).astype(np.int64)
+            order, draws = (
+                random.permutation(n_rows),
+                random.randint(2**31 - 1, size=n_rows).astype(np.int64),
+            )
             labels = labels[order][:, random.permutation(n_labels)]
         by_label = labels.tocsc()
         arrays = (labels.indptr, labels.indices, by_label.indptr, by_label.indices)
         folds = np.empty(n_rows, dtype=np.int64)
-        folds[order] = assign_folds(*(array.astype(np.int64) for array in arrays), draws, self.n_splits)
+        folds[order] = assign_folds(
+            *(array.astype(np.int64) for array in arrays), draws, self.n_splits
+        )
         return folds
 
     def __repr__(self) -> str:

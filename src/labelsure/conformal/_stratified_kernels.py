@@ -14,7 +14,11 @@ def _choose_fold(given: IntArray, sizes: IntArray, size: int, spare: int, draw: 
     for fold in range(sizes.size):
         if sizes[fold] > size or (sizes[fold] == size and spare == 0):
             continue
-        better = best < 0 or given[fold] < given[best] or (given[fold] == given[best] and sizes[fold] < sizes[best])
+        better = (
+            best < 0
+            or given[fold] < given[best]
+            or (given[fold] == given[best] and sizes[fold] < sizes[best])
+        )
         if better:
             best = fold
             n_ties = 1
@@ -48,7 +52,9 @@ def assign_folds(
     n_rows, n_labels = row_starts.size - 1, label_starts.size - 1
     size, spare = n_rows // n_folds, n_rows % n_folds
     waiting = label_starts[1:] - label_starts[:-1]
-    given = np.zeros((n_labels + 1, n_folds), dtype=np.int64)  # the last row, all zeros, is for rows without labels
+    given = np.zeros(
+        (n_labels + 1, n_folds), dtype=np.int64
+    )  # the last row, all zeros, is for rows without labels
     sizes = np.zeros(n_folds, dtype=np.int64)
     folds = np.full(n_rows, -1, dtype=np.int64)
     rest = np.arange(n_rows)
@@ -63,7 +69,11 @@ def assign_folds(
                 if rarest == n_labels or waiting[label] < waiting[rarest]:
                     rarest = int(label)
         labels = labels[:n_left]
-        rows = rest if rarest == n_labels else label_rows[label_starts[rarest] : label_starts[rarest + 1]]
+        rows = (
+            rest
+            if rarest == n_labels
+            else label_rows[label_starts[rarest] : label_starts[rarest + 1]]
+        )
         for row in rows:
             if folds[row] >= 0:
                 continue

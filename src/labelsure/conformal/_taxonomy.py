@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from labelsure._checks import IntArray, LabelMatrix, MatrixLike, as_array, check_count, is_whole, shown
+from labelsure._checks import (
+    IntArray,
+    LabelMatrix,
+    MatrixLike,
+    as_array,
+    check_count,
+    is_whole,
+    shown,
+)
 from labelsure.measures._energy import Discounts, Energy, Overrides, Penalty
 
 Categories = np.ndarray[tuple[int], np.dtype[Any]]
@@ -48,7 +56,9 @@ class LabelsetTaxonomy(Taxonomy):
             discounts = Discounts(discounts.labelsets[own], discounts.amounts[own])
         if overrides is not None:
             own = self.of_labelsets(overrides.labelsets) == category
-            begin = np.searchsorted(overrides.owners()[own], np.arange(energy.n_objects + 1)).astype(np.int64)
+            begin = np.searchsorted(
+                overrides.owners()[own], np.arange(energy.n_objects + 1)
+            ).astype(np.int64)
             overrides = Overrides(begin, overrides.labelsets[own], overrides.scores[own])
         return replace(energy, discounts=discounts, overrides=overrides)
 
@@ -60,8 +70,9 @@ class ByCardinality(LabelsetTaxonomy):
     Attributes
     ----------
     at_most : int or None, default=None
-        Labelsets with this many labels or more form one category. Numbers of labels that no calibration example has
-        are categories without examples, in which every labelset has the p-value 1: ``at_most`` keeps regions small.
+        Labelsets with this many labels or more form one category. Numbers of labels that no
+        calibration example has are categories without examples, in which every labelset has the
+        p-value 1: ``at_most`` keeps regions small.
 
     Examples
     --------
@@ -89,7 +100,11 @@ class ByCardinality(LabelsetTaxonomy):
         return replace(self._keep_listed(energy, category), penalty=penalty)
 
     def _largest(self, n_labels: int) -> int:
-        return n_labels if self.at_most is None else min(check_count(self.at_most, name="at_most"), n_labels)
+        return (
+            n_labels
+            if self.at_most is None
+            else min(check_count(self.at_most, name="at_most"), n_labels)
+        )
 
 
 @dataclass(frozen=True)
@@ -113,7 +128,10 @@ class ByLabel(LabelsetTaxonomy):
     def of_labelsets(self, Y: LabelMatrix) -> IntArray:
         """Return 1 for labelsets with the label and 0 for the others."""
         if not 0 <= check_count(self.label, name="label", at_least=0) < Y.shape[1]:
-            raise ValueError(f"label must be the number of one of the {Y.shape[1]} labels, from 0, got {self.label}.")
+            raise ValueError(
+                f"label must be the number of one of the {Y.shape[1]} labels, from 0, got"
+                f" {self.label}."
+            )
         own: IntArray = Y[:, self.label].astype(np.int64)
         return own
 
@@ -153,12 +171,16 @@ class ByObject(Taxonomy):
         """Return the category of each object."""
         if not callable(self.function):
             raise ValueError(
-                f"ByObject takes a function from X to one category per object, got {shown(self.function)}."
+                f"ByObject takes a function from X to one category per object, got"
+                f" {shown(self.function)}."
             )
-        categories = as_array(self.function(check_objects(X)), name="what the function returns", shape="(n_objects,)")
+        categories = as_array(
+            self.function(check_objects(X)), name="what the function returns", shape="(n_objects,)"
+        )
         if categories.shape != (len(Y),):
             raise ValueError(
-                f"The category function must return one category per object, {len(Y)} in all, got an array of shape"
+                f"The category function must return one category per object, {len(Y)} in all, got"
+                f" an array of shape"
                 f" {categories.shape}."
             )
         return categories
@@ -167,7 +189,9 @@ class ByObject(Taxonomy):
 def check_objects(X: MatrixLike) -> MatrixLike:
     """Return the objects, or raise ValueError where there are only outputs."""
     if X is None:
-        raise ValueError("Categories and weights of objects need the objects themselves: pass them as X.")
+        raise ValueError(
+            "Categories and weights of objects need the objects themselves: pass them as X."
+        )
     return X
 
 
@@ -196,9 +220,12 @@ def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: i
         taxonomy = ByObject(mondrian)
     else:
         raise ValueError(
-            'mondrian must be "cardinality", the number or the name of a label, a function of X, or one of'
+            'mondrian must be "cardinality", the number or the name of a label, a function of X,'
+            " or one of"
             f" ByCardinality, ByLabel and ByObject, got {mondrian!r}."
         )
     if isinstance(taxonomy, LabelsetTaxonomy):
-        taxonomy.of_labelsets(np.empty((0, n_labels), dtype=np.int8))  # refuses a label that there is not
+        taxonomy.of_labelsets(
+            np.empty((0, n_labels), dtype=np.int8)
+        )  # refuses a label that there is not
     return taxonomy

@@ -1,9 +1,9 @@
 """New labelled examples join a calibration: their scores are added, nothing is fitted again.
 
-Model and measure of an inductive predictor are functions of its training part alone, so the score of a calibration
-example does not depend on the other calibration examples. Calibrating anew with old and new ones together would give
-every one of them the score that it has already; and p-values look at scores as a bag. So adding the new scores is the
-same, to the last bit.
+Model and measure of an inductive predictor are functions of its training part alone, so the score
+of a calibration example does not depend on the other calibration examples. Calibrating anew with
+old and new ones together would give every one of them the score that it has already; and p-values
+look at scores as a bag. So adding the new scores is the same, to the last bit.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,24 @@ from labelsure.conformal._ready_outputs import AnyOutputs
 def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
     """Raise ValueError where new examples would have to belong to one of several folds, or to a group."""
     if groups is not None:
-        raise ValueError("update takes a predictor that was fitted without groups: fit anew with all examples.")
+        raise ValueError(
+            "update takes a predictor that was fitted without groups: fit anew with all examples."
+        )
     if len(folds) > 1:
         raise ValueError(
-            f"update takes an inductive predictor, one model and its calibration examples, got {len(folds)} folds."
-            " In a cross-conformal predictor every example calibrates in one fold and trains the models of the others:"
-            " a new one belongs to no fold. Use InductiveConformalClassifier, LabelWiseConformalClassifier(cv=None) or"
+            f"update takes an inductive predictor, one model and its calibration examples, got"
+            f" {len(folds)} folds."
+            " In a cross-conformal predictor every example calibrates in one fold and trains the"
+            " models of the others:"
+            " a new one belongs to no fold. Use InductiveConformalClassifier,"
+            " LabelWiseConformalClassifier(cv=None) or"
             " outputs without folds; or fit anew with all examples."
         )
 
 
-def extend_calibrator(calibrator: Calibrator, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> Calibrator:
+def extend_calibrator(
+    calibrator: Calibrator, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None
+) -> Calibrator:
     """Return the calibrator of an inductive predictor with more calibration examples; the old one stays as it is.
 
     Parameters
@@ -63,8 +70,10 @@ def _check_candidates(choices: Choices, fold: CalibratedFold, Y: LabelMatrix) ->
     """Raise ValueError where new labelsets break a constraint, and warn where some are empty and that is excluded."""
     if choices.constraints is not None and not (obey := choices.constraints.allow(Y)).all():
         raise ValueError(
-            f"update takes examples that obey the constraints, but {int((~obey).sum())} of {len(Y)} break one, the"
-            f" first in row {int(np.argmin(obey))}. Correct the labels, or fit anew without that constraint."
+            f"update takes examples that obey the constraints, but {int((~obey).sum())} of"
+            f" {len(Y)} break one, the"
+            f" first in row {int(np.argmin(obey))}. Correct the labels, or fit anew without that"
+            f" constraint."
         )
     if choices.empty == "exclude":
         check_some_labels([~fold.without_labels[:, np.newaxis], Y], stacklevel=5)

@@ -1,9 +1,10 @@
 r"""ARFF, dense or sparse, as numbers.
 
-The rules are those of Weka, whose format it is: everything up to the space character is blank, ``%`` outside quotes
-starts a comment, ``'...'`` and ``"..."`` quote, a backslash inside quotes escapes, and values are separated by commas
-or by blanks alone. No maintained library reads this: scipy's ``loadarff`` rejects sparse rows, and the others leave
-the backslash in ``'Swainson\'s Thrush'``.
+The rules are those of Weka, whose format it is: everything up to the space character is blank,
+``%`` outside quotes starts a comment, ``'...'`` and ``"..."`` quote, a backslash inside quotes
+escapes, and values are separated by commas or by blanks alone. No maintained library reads this:
+scipy's ``loadarff`` rejects sparse rows, and the others leave the backslash in ``'Swainson\'s
+Thrush'``.
 """
 
 import math
@@ -22,8 +23,8 @@ from labelsure._checks import quote
 from labelsure._errors import DatasetError, LineError
 from labelsure.datasets._files import filled_lines
 
-# A mark, a quoted value, a word, a comment, or a quote that is never closed. Each but the last starts with a character
-# of its own and repeats disjoint pieces, so matching takes linear time.
+# A mark, a quoted value, a word, a comment, or a quote that is never closed. Each but the last
+# starts with a character of its own and repeats disjoint pieces, so matching takes linear time.
 _TOKEN = re.compile(
     r"""[,{}] | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | [^\x00-\x20,{}%'"][^\x00-\x20,{}%]* | %.* | ['"]""",
     re.VERBOSE | re.DOTALL,
@@ -54,7 +55,9 @@ class Attribute(NamedTuple):
     def is_binary(self) -> bool:
         """Whether it is nominal and declares nothing but the numbers 0 and 1."""
         codes = self.codes or {}
-        return bool(codes) and all(code in {0.0, 1.0} and parse_number(value) == code for value, code in codes.items())
+        return bool(codes) and all(
+            code in {0.0, 1.0} and parse_number(value) == code for value, code in codes.items()
+        )
 
 
 def parse_number(text: str) -> float | None:
@@ -73,7 +76,9 @@ def tokenize(line: str) -> list[str]:
     """
     tokens = _TOKEN.findall(line)
     if "'" in tokens or '"' in tokens:
-        raise LineError("a quote is not closed on this line. Close it, or write \\' for a quote inside a name.")
+        raise LineError(
+            "a quote is not closed on this line. Close it, or write \\' for a quote inside a name."
+        )
     return tokens[:-1] if tokens and tokens[-1].startswith("%") else tokens
 
 
@@ -85,9 +90,12 @@ def _unquote(token: str) -> str:
 
 def _separated_values(tokens: list[str]) -> list[str]:
     """Return the values of a list separated by commas or blanks; nothing between two commas is an error."""
-    if tokens and (not {"{", "}"}.isdisjoint(tokens) or (",", ",") in pairwise([",", *tokens, ","])):
+    if tokens and (
+        not {"{", "}"}.isdisjoint(tokens) or (",", ",") in pairwise([",", *tokens, ","])
+    ):
         raise LineError(
-            f"expected values between commas or blanks, got {quote(' '.join(tokens))}. Write ? for a missing value, ''"
+            f"expected values between commas or blanks, got {quote(' '.join(tokens))}. Write ?"
+            f" for a missing value, ''"
             " for an empty name, and quote values with braces; weights of rows are not supported."
         )
     return [token for token in tokens if token != ","]
@@ -95,21 +103,29 @@ def _separated_values(tokens: list[str]) -> list[str]:
 
 def _parse_attribute(tokens: list[str]) -> Attribute:
     if len(tokens) < 2 or tokens[0] in _MARKS:
-        raise LineError("@attribute needs a name and a type. Quote a name with blanks, commas, braces or %.")
+        raise LineError(
+            "@attribute needs a name and a type. Quote a name with blanks, commas, braces or %."
+        )
     name, kind, *rest = tokens
     name = _unquote(name)
     if kind.lower() in ("numeric", "real", "integer") and not rest:
         return Attribute(name, None)
     if kind != "{" or tokens[-1] != "}":
         raise LineError(
-            f"attribute {quote(name)} must be numeric, real, integer or {{values}}, got {quote(' '.join(tokens[1:]))}."
+            f"attribute {quote(name)} must be numeric, real, integer or {{values}}, got"
+            f" {quote(' '.join(tokens[1:]))}."
             " Remove or convert others; quote a name that contains blanks."
         )
     values = [_unquote(token) for token in _separated_values(rest[:-1])]
     if not values or len(set(values)) < len(values):
-        raise LineError(f"attribute {quote(name)} must declare different values between its braces. Correct them.")
+        raise LineError(
+            f"attribute {quote(name)} must declare different values between its braces. Correct"
+            f" them."
+        )
     numbers = [number for number in map(parse_number, values) if number is not None]
-    if len(set(numbers)) < len(values):  # numbers stand for themselves, other values for their places
+    if len(set(numbers)) < len(
+        values
+    ):  # numbers stand for themselves, other values for their places
         numbers = [float(place) for place in range(len(values))]
     return Attribute(name, dict(zip(values, numbers, strict=True)))
 
@@ -122,7 +138,11 @@ class ArffReader:
         lines = filled_lines(path)
         self.attributes, self._data_line = self._read_header(lines)
         self.is_sparse = next(lines, (0, ""))[1].startswith("{")
-        self._defaults = {column: value.default for column, value in enumerate(self.attributes) if value.default != 0}
+        self._defaults = {
+            column: value.default
+            for column, value in enumerate(self.attributes)
+            if value.default != 0
+        }
         self._converters: list[Callable[[str], float]] = [
             float if attribute.codes is None else {**attribute.codes, "": math.nan}.__getitem__
             for attribute in self.attributes
@@ -148,17 +168,22 @@ class ArffReader:
                 if keyword.lower() == "@attribute":
                     attribute = _parse_attribute(tokens)
                     if attribute.name in attributes:
-                        raise LineError(f"attribute {quote(attribute.name)} is declared a second time. Rename it.")
+                        raise LineError(
+                            f"attribute {quote(attribute.name)} is declared a second time. Rename"
+                            f" it."
+                        )
                     attributes[attribute.name] = attribute
                 elif keyword.lower() != "@relation":
                     raise LineError(
-                        "expected @relation, @attribute, or @data after the attributes and alone on its line, got"
+                        "expected @relation, @attribute, or @data after the attributes and alone"
+                        " on its line, got"
                         f" {quote(line)}. Is this an ARFF file?"
                     )
             except LineError as error:
                 raise DatasetError(f"{self.path}, line {number}: {error}") from None
         raise DatasetError(
-            f"{self.path}, line {number}: the file ends before @data. It is truncated, or no ARFF file; get it again."
+            f"{self.path}, line {number}: the file ends before @data. It is truncated, or no ARFF"
+            f" file; get it again."
         )
 
     def _matrix(self, lines: Iterable[tuple[int, str]], start: int) -> Any:
@@ -169,12 +194,16 @@ class ArffReader:
             try:
                 row = self._read_row(text)
             except LineError as error:
-                raise DatasetError(f"{self.path}, row {row_number} (line {line_number}): {error}") from None
+                raise DatasetError(
+                    f"{self.path}, row {row_number} (line {line_number}): {error}"
+                ) from None
             columns.extend(row)
             values.extend(row.values())
             ends.append(len(values))
         shape = (len(ends) - 1, len(self.attributes))
-        matrix = sparse.csr_matrix((np.array(values, float), np.array(columns, np.int64), np.array(ends)), shape=shape)
+        matrix = sparse.csr_matrix(
+            (np.array(values, float), np.array(columns, np.int64), np.array(ends)), shape=shape
+        )
         matrix.eliminate_zeros()
         matrix.sort_indices()
         return matrix
@@ -182,8 +211,8 @@ class ArffReader:
     def _read_row(self, text: str) -> dict[int, float]:
         """Return the values by column of ``value,value,...`` or ``{index value,...}``; others are zero.
 
-        A row of plain words and numbers, the usual case, is converted directly; any other, right or wrong, token by
-        token, which costs ten times as much and can say what is wrong.
+        A row of plain words and numbers, the usual case, is converted directly; any other, right or
+        wrong, token by token, which costs ten times as much and can say what is wrong.
         """
         is_sparse = text.startswith("{")
         columns: Sequence[int] = range(len(self.attributes))
@@ -194,29 +223,47 @@ class ArffReader:
                 words = text.strip("{}").replace(",", " ").split()
                 columns, cells = [int(index) for index in words[::2]], words[1::2]
             with suppress(KeyError, ValueError, IndexError):
-                row = {column: self._converters[column](cell) for column, cell in zip(columns, cells, strict=True)}
+                row = {
+                    column: self._converters[column](cell)
+                    for column, cell in zip(columns, cells, strict=True)
+                }
                 if len(row) == len(columns) and math.isfinite(sum(row.values())):
                     return defaults | row
         tokens = tokenize(text)
-        columns, cells = self._split_entries(tokens) if is_sparse else (columns, _separated_values(tokens))
+        columns, cells = (
+            self._split_entries(tokens) if is_sparse else (columns, _separated_values(tokens))
+        )
         if len(cells) != len(columns):
             raise LineError(
                 f"expected {len(columns)} values, one per attribute, got {len(cells)}."
                 " Complete the row; quote values that contain blanks or commas."
             )
-        return defaults | {column: self._value(column, cell) for column, cell in zip(columns, cells, strict=True)}
+        return defaults | {
+            column: self._value(column, cell) for column, cell in zip(columns, cells, strict=True)
+        }
 
     def _split_entries(self, tokens: list[str]) -> tuple[Sequence[int], list[str]]:
         """Return the columns and the values of a sparse row."""
         indices = tokens[1:-1:3]
         cells = tokens[2:-1:3]
         commas = tokens[3:-1:3]
-        columns = [int(index) for index in indices if _INDEX.fullmatch(index) and int(index) < len(self.attributes)]
+        columns = [
+            int(index)
+            for index in indices
+            if _INDEX.fullmatch(index) and int(index) < len(self.attributes)
+        ]
         is_whole = tokens[-1] == "}" and len({*columns}) == len(indices) == len(cells)
-        if not is_whole or len(commas) != max(len(cells) - 1, 0) or {*commas, ","} != {","} or {*cells} & _MARKS:
+        if (
+            not is_whole
+            or len(commas) != max(len(cells) - 1, 0)
+            or {*commas, ","} != {","}
+            or {*cells} & _MARKS
+        ):
             raise LineError(
-                "a sparse row must be {index value, index value, ...} with different indices from 0 to"
-                f" {len(self.attributes) - 1}, got {quote(' '.join(tokens))}. Correct it; weights are not supported."
+                "a sparse row must be {index value, index value, ...} with different indices from"
+                " 0 to"
+                f" {len(self.attributes) - 1}, got {quote(' '.join(tokens))}. Correct it; weights"
+                f" are not supported."
             )
         return columns, cells
 
@@ -227,9 +274,14 @@ class ArffReader:
             return math.nan
         number = parse_number(text) if attribute.codes is None else attribute.codes.get(text)
         if number is None:
-            values = "a finite number" if attribute.codes is None else f"one of {quote(', '.join(attribute.codes))}"
+            values = (
+                "a finite number"
+                if attribute.codes is None
+                else f"one of {quote(', '.join(attribute.codes))}"
+            )
             raise LineError(
-                f"attribute {quote(attribute.name)} must be {values}, got {quote(text)}. Correct it, or write ? for a"
+                f"attribute {quote(attribute.name)} must be {values}, got {quote(text)}. Correct"
+                f" it, or write ? for a"
                 " missing value."
             )
         return number

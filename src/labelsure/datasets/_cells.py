@@ -1,6 +1,7 @@
 """The cells of one column, whichever file they come from, as numbers, as words or as zeros and ones.
 
-Cells are an array of float64, an array of objects (texts, None where missing) or an array of pyarrow.
+Cells are an array of float64, an array of objects (texts, None where missing) or an array of
+pyarrow.
 """
 
 from typing import Any, TypeAlias
@@ -40,11 +41,14 @@ def numbers(cells: Cells) -> FloatArray:
     if not isinstance(cells, np.ndarray):
         values = _cast_numbers(cells)
     if values is None:
-        values = np.array([_number(at, text) for at, text in enumerate(words(cells).tolist())], dtype=np.float64)
+        values = np.array(
+            [_number(at, text) for at, text in enumerate(words(cells).tolist())], dtype=np.float64
+        )
     for at in np.flatnonzero(np.abs(values) > LARGEST)[:1].tolist():
         raise CellError(
             at,
-            f"expected a finite number, up to {LARGEST:.2g} in size, got {values[at]:g}. Correct it, or leave it empty"
+            f"expected a finite number, up to {LARGEST:.2g} in size, got {values[at]:g}. Correct"
+            f" it, or leave it empty"
             " if unknown.",
         )
     return values
@@ -53,7 +57,9 @@ def numbers(cells: Cells) -> FloatArray:
 def words(cells: Cells) -> np.ndarray[Any, Any]:
     """Return texts, None where they are missing."""
     if is_array(cells):
-        texts = [None if np.isnan(value) else repr(value).removesuffix(".0") for value in cells.tolist()]
+        texts = [
+            None if np.isnan(value) else repr(value).removesuffix(".0") for value in cells.tolist()
+        ]
     elif isinstance(cells, np.ndarray):
         return cells
     else:
@@ -77,11 +83,16 @@ def zeros_and_ones(cells: Cells) -> FloatArray:
     """Return the zeros and ones of a label, or raise CellError."""
     values: FloatArray = cells
     if not is_array(cells):  # None becomes NaN
-        values = np.array([LABEL_WORDS.get((text or "").strip().lower()) for text in words(cells).tolist()], float)
+        values = np.array(
+            [LABEL_WORDS.get((text or "").strip().lower()) for text in words(cells).tolist()], float
+        )
     for at in np.flatnonzero(~np.isin(values, (0.0, 1.0)))[:1].tolist():
         cell = words(cells)[at]
         got = "nothing" if cell is None else quote(cell)
-        raise CellError(at, f"a label must be 0 or 1, got {got}. Correct it, or do not list the column as a label.")
+        raise CellError(
+            at,
+            f"a label must be 0 or 1, got {got}. Correct it, or do not list the column as a label.",
+        )
     return values
 
 
@@ -90,7 +101,9 @@ def code_categories(cells: Cells, categories: tuple[str, ...]) -> FloatArray:
     texts = words(cells).tolist()
     if {*categories} <= {"false", "true"}:
         texts = [text and text.lower() for text in texts]
-    codes: dict[str | None, float] = {category: float(code) for code, category in enumerate(categories)}
+    codes: dict[str | None, float] = {
+        category: float(code) for code, category in enumerate(categories)
+    }
     codes[None] = np.nan
     return np.array([codes.get(text, -1.0) for text in texts], dtype=np.float64)
 
@@ -107,7 +120,9 @@ def has_leading_zeros(cells: Any) -> bool:
     """Tell whether any cell of an array of pyarrow looks like 007, which is a name."""
     from pyarrow import compute
 
-    return bool(compute.any(compute.match_substring_regex(_known_texts(cells), r"^[+-]?0[0-9]")).as_py())
+    return bool(
+        compute.any(compute.match_substring_regex(_known_texts(cells), r"^[+-]?0[0-9]")).as_py()
+    )
 
 
 def _as_texts(cells: Any) -> Any:
@@ -135,7 +150,12 @@ def _cast_numbers(cells: Any) -> FloatArray | None:
     from pyarrow import compute
 
     kind, types = cells.type, pa.types
-    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+    is_number = (
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+    )
     try:
         values = compute.cast(cells if is_number else _known_texts(cells), pa.float64(), safe=False)
     except pa.ArrowInvalid:
@@ -151,6 +171,8 @@ def _number(position: int, text: str | None) -> float:
     number = np.nan if trimmed in MISSING else parse_number(trimmed)
     if number is None:
         raise CellError(
-            position, f"expected a number, got {quote(text or '')}. Correct it, or leave it empty if unknown."
+            position,
+            f"expected a number, got {quote(text or '')}. Correct it, or leave it empty if"
+            f" unknown.",
         )
     return number

@@ -34,7 +34,8 @@ class Dataset:
     n_train : int
         The first ``n_train`` rows are the training part, the others the test part.
     categories : mapping
-        For each nominal feature with other values than 0 and 1, the number that stands in ``X`` for each value.
+        For each nominal feature with other values than 0 and 1, the number that stands in ``X`` for
+        each value.
     source : str
         Where it was read from.
 
@@ -47,9 +48,10 @@ class Dataset:
 
     Notes
     -----
-    A nominal feature becomes one column of numbers: its values themselves where they are all numbers, else their
-    places in the declaration, counted from 0. Learners that take numbers literally want such a category one-hot
-    encoded: ``OneHotEncoder`` on ``[data.feature_names.index(name) for name in data.categories]``.
+    A nominal feature becomes one column of numbers: its values themselves where they are all
+    numbers, else their places in the declaration, counted from 0. Learners that take numbers
+    literally want such a category one-hot encoded: ``OneHotEncoder`` on
+    ``[data.feature_names.index(name) for name in data.categories]``.
 
     Examples
     --------
@@ -71,19 +73,33 @@ class Dataset:
     source: str = ""
 
     def __post_init__(self) -> None:
-        X = sparse.csr_matrix(self.X, dtype=np.float64) if sparse.issparse(self.X) else np.asarray(self.X, np.float64)
-        # scikit-learn's label_binarize casts labels' numbers to the type of Y: beyond 127, int8 mixes labels up
+        X = (
+            sparse.csr_matrix(self.X, dtype=np.float64)
+            if sparse.issparse(self.X)
+            else np.asarray(self.X, np.float64)
+        )
+        # scikit-learn's label_binarize casts labels' numbers to the type of Y: beyond 127, int8
+        # mixes labels up
         Y = check_label_matrix(self.Y).astype(np.int64)
         check_same_length(X, Y)
         features, labels = tuple(self.feature_names), tuple(self.label_names)
         if X.ndim != 2 or (X.shape[1], Y.shape[1]) != (len(features), len(labels)):
             raise ValueError(
-                f"X and Y must have one column per name, got X of shape {X.shape} with {len(features)} feature names"
+                f"X and Y must have one column per name, got X of shape {X.shape} with"
+                f" {len(features)} feature names"
                 f" and Y of shape {Y.shape} with {len(labels)} label names."
             )
         if not 0 <= self.n_train <= Y.shape[0]:
-            raise ValueError(f"n_train must lie between 0 and the number of rows, {Y.shape[0]}, got {self.n_train}.")
-        for attribute, value in (("X", X), ("Y", Y), ("feature_names", features), ("label_names", labels)):
+            raise ValueError(
+                f"n_train must lie between 0 and the number of rows, {Y.shape[0]}, got"
+                f" {self.n_train}."
+            )
+        for attribute, value in (
+            ("X", X),
+            ("Y", Y),
+            ("feature_names", features),
+            ("label_names", labels),
+        ):
             object.__setattr__(self, attribute, value)
 
     @property
@@ -127,8 +143,12 @@ class Dataset:
         ['a', 'b']
         """
         pandas = import_optional("pandas", extra="pandas", purpose="to_frames")
-        make = pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(self.X) else pandas.DataFrame
-        return make(self.X, columns=list(self.feature_names)), pandas.DataFrame(self.Y, columns=list(self.label_names))
+        make = (
+            pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(self.X) else pandas.DataFrame
+        )
+        return make(self.X, columns=list(self.feature_names)), pandas.DataFrame(
+            self.Y, columns=list(self.label_names)
+        )
 
     def __repr__(self) -> str:
         n_objects, n_labels = self.Y.shape
@@ -162,8 +182,10 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
             if pair[0] != pair[1]:
                 a, b = ("no more" if name is None else quote(name) for name in pair)
                 raise DatasetError(
-                    f"{train.source} and {test.source} must declare the same attributes in the same order, but {what}"
-                    f" {place} is {a} in the first and {b} in the second. Bring the two files from the same source."
+                    f"{train.source} and {test.source} must declare the same attributes in the"
+                    f" same order, but {what}"
+                    f" {place} is {a} in the first and {b} in the second. Bring the two files"
+                    f" from the same source."
                 )
     if sparse.issparse(train.X) or sparse.issparse(test.X):
         X = sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr")
@@ -188,8 +210,10 @@ def _join_categories(train: Dataset, test: Dataset) -> dict[str, dict[str, float
         ours, theirs = (dict(part.categories.get(name, {})) for part in (train, test))
         if not _codes_agree(ours, theirs):
             raise DatasetError(
-                f"{train.source} and {test.source} must declare the values of attribute {quote(name)} in the same"
-                f" order, got {quote(', '.join(ours))} and {quote(', '.join(theirs))}. Use one declaration in both."
+                f"{train.source} and {test.source} must declare the values of attribute"
+                f" {quote(name)} in the same"
+                f" order, got {quote(', '.join(ours))} and {quote(', '.join(theirs))}. Use one"
+                f" declaration in both."
             )
         joined[name] = ours | theirs
     return joined
@@ -198,7 +222,8 @@ def _join_categories(train: Dataset, test: Dataset) -> dict[str, dict[str, float
 def _codes_agree(ours: dict[str, float], theirs: dict[str, float]) -> bool:
     """Tell whether a value has one code, and a code one value, in both files.
 
-    Numbers that stand for themselves agree with anything, also with a file that declares the attribute numeric.
+    Numbers that stand for themselves agree with anything, also with a file that declares the
+    attribute numeric.
     """
     codes = ours | theirs
     if all(parse_number(value) == code for value, code in codes.items()):

@@ -18,8 +18,14 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except DatasetError:
         raise
-    except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null in the path; RuntimeError: no home folder
-        raise DatasetError(f"{path} cannot be read: {error}. Check the path and that you may read the file.") from error
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # ValueError: a null in the path; RuntimeError: no home folder
+        raise DatasetError(
+            f"{path} cannot be read: {error}. Check the path and that you may read the file."
+        ) from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -31,8 +37,8 @@ def read_bytes(path: Path) -> bytes:
 def filled_lines(path: Path) -> Iterator[tuple[int, str]]:
     r"""Yield the lines of an ARFF file that hold more than a comment, with their numbers, without blanks around them.
 
-    A line is in UTF-8, or else in Latin-1. Lines end with ``\n``, ``\r\n`` or ``\r``; other characters that Unicode
-    counts as line ends may be part of names.
+    A line is in UTF-8, or else in Latin-1. Lines end with ``\n``, ``\r\n`` or ``\r``; other
+    characters that Unicode counts as line ends may be part of names.
     """
     check_encoding(path)
     with reading(path), path.expanduser().open(encoding="latin-1") as file:
@@ -56,4 +62,7 @@ def check_encoding(path: Path) -> None:
     marked = head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     if marked or b"\0" in head:
         name = "utf-16" if marked else "utf-16be" if head[:1] == b"\0" else "utf-16le"
-        raise DatasetError(f"{path}: the file is in UTF-16. Save it in UTF-8, for example: iconv -f {name} -t utf-8")
+        raise DatasetError(
+            f"{path}: the file is in UTF-16. Save it in UTF-8, for example: iconv -f {name} -t"
+            f" utf-8"
+        )

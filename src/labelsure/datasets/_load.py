@@ -29,24 +29,28 @@ def available_datasets() -> tuple[str, ...]:
     return KNOWN_NAMES
 
 
-def load_dataset(name: str, *, data_home: str | PathLike[str] | None = None, download: bool = True) -> Dataset:
+def load_dataset(
+    name: str, *, data_home: str | PathLike[str] | None = None, download: bool = True
+) -> Dataset:
     """Return a multi-label data set with its standard split.
 
-    It is looked for in ``data_home``, in the folder that the environment variable LABELSURE_DATA names, in the user's
-    cache, for yeast in the package river (the same values to the last bit), and is at last downloaded from the
-    repository of the Mulan project into the cache. Downloads are checked against their SHA-256 before they are kept.
+    It is looked for in ``data_home``, in the folder that the environment variable LABELSURE_DATA
+    names, in the user's cache, for yeast in the package river (the same values to the last bit),
+    and is at last downloaded from the repository of the Mulan project into the cache. Downloads are
+    checked against their SHA-256 before they are kept.
 
     Parameters
     ----------
     name : str
-        One of :func:`available_datasets`, or the name of your own data in ``data_home`` or LABELSURE_DATA: the files
-        ``<name>-train.arff``, ``<name>-test.arff`` and ``<name>.xml``, or ``<name>.arff`` and ``<name>.xml`` where
-        there is no split (all rows are then in the training part). They may be in a folder ``<name>`` in there.
+        One of :func:`available_datasets`, or the name of your own data in ``data_home`` or
+        LABELSURE_DATA: the files ``<name>-train.arff``, ``<name>-test.arff`` and ``<name>.xml``, or
+        ``<name>.arff`` and ``<name>.xml`` where there is no split (all rows are then in the
+        training part). They may be in a folder ``<name>`` in there.
     data_home : path or None
         The folder to look in first. Its files are used as they are, and nothing is written to it.
     download : bool
-        Whether to download what is found nowhere. The environment variable LABELSURE_MIRROR names another server: the
-        address under which ``<name>/<file>`` are.
+        Whether to download what is found nowhere. The environment variable LABELSURE_MIRROR names
+        another server: the address under which ``<name>/<file>`` are.
 
     Returns
     -------
@@ -72,7 +76,8 @@ def load_dataset(name: str, *, data_home: str | PathLike[str] | None = None, dow
     """
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise DatasetError(
-            f"name must be the name of a data set, got {name!r}. Known names: {', '.join(KNOWN_NAMES)}."
+            f"name must be the name of a data set, got {name!r}. Known names:"
+            f" {', '.join(KNOWN_NAMES)}."
             " To read a file by its path use labelsure.datasets.read_mulan."
         )
     folders = _user_folders(data_home)
@@ -103,15 +108,18 @@ def _user_folders(data_home: str | PathLike[str] | None) -> list[Path]:
     named = [data_home, os.environ.get("LABELSURE_DATA") or None]
     folders = [Path(fspath(folder)).expanduser() for folder in named if folder is not None]
     if data_home is not None and not folders[0].is_dir():
-        raise DatasetError(f"data_home must be an existing folder, got {fspath(data_home)!r}. Create it or correct it.")
+        raise DatasetError(
+            f"data_home must be an existing folder, got {fspath(data_home)!r}. Create it or"
+            f" correct it."
+        )
     return folders
 
 
 def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
     """Return the files of a data set, the labels last, from the first folder that has them.
 
-    They may be in a folder of the set's name in there. A folder that holds some of them but not all is an error: the
-    user meant that folder, and would get other data silently.
+    They may be in a folder of the set's name in there. A folder that holds some of them but not all
+    is an error: the user meant that folder, and would get other data silently.
     """
     places = [place for parent in folders for place in (parent, parent / name)]
     for folder in places:
@@ -122,7 +130,8 @@ def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
                 return files
         if present := [path.name for path in (train, test, labels, whole) if path.is_file()]:
             raise DatasetError(
-                f"{folder} holds {' and '.join(present)}, but not all files of the data set {name!r}: put"
+                f"{folder} holds {' and '.join(present)}, but not all files of the data set"
+                f" {name!r}: put"
                 f" {train.name} and {test.name}, or {whole.name}, and {labels.name} there."
             )
     return None
@@ -131,15 +140,18 @@ def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
 def _find_cached(name: str) -> list[Path] | None:
     """Return the files of a known data set from the cache, if all are there and unharmed."""
     paths = [cache_folder() / file for file in files_of(name)]
-    whole = all(path.is_file() and sha256(read_bytes(path)).hexdigest() == SHA256[path.name] for path in paths)
+    whole = all(
+        path.is_file() and sha256(read_bytes(path)).hexdigest() == SHA256[path.name]
+        for path in paths
+    )
     return paths if whole else None
 
 
 def _download_files(name: str) -> list[Path]:
     """Fetch what the cache lacks of a known data set.
 
-    Pooch writes to a temporary file in the cache and renames it only once its checksum is right, so that a failed or
-    interrupted download leaves nothing behind.
+    Pooch writes to a temporary file in the cache and renames it only once its checksum is right, so
+    that a failed or interrupted download leaves nothing behind.
     """
     import pooch
 
@@ -147,25 +159,38 @@ def _download_files(name: str) -> list[Path]:
     if not cache_folder().is_absolute():  # "~" stayed as it was
         raise DatasetError(
             "there is no home folder to keep a download in. Set HOME or XDG_CACHE_HOME, or put"
-            f" {', '.join(files_of(name))} into a folder that data_home= or the environment variable LABELSURE_DATA"
+            f" {', '.join(files_of(name))} into a folder that data_home= or the environment"
+            f" variable LABELSURE_DATA"
             " names."
         )
     for path in paths:
         file, url = path.name, url_of(path.name, mirror=os.environ.get("LABELSURE_MIRROR", ""))
         by_hand = (
-            f" Try again later, or put {file} into a folder of yours and pass data_home= (or set LABELSURE_DATA) to"
+            f" Try again later, or put {file} into a folder of yours and pass data_home= (or set"
+            f" LABELSURE_DATA) to"
             " that folder; LABELSURE_MIRROR names another server."
         )
-        with progress_bar(description=file, total=1) as bar:  # the total is set once the server has told it
+        with progress_bar(
+            description=file, total=1
+        ) as bar:  # the total is set once the server has told it
             bar.unit, bar.unit_scale = "B", True
             downloader = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS)
             try:
-                pooch.retrieve(url, f"sha256:{SHA256[file]}", fname=file, path=path.parent, downloader=downloader)
+                pooch.retrieve(
+                    url,
+                    f"sha256:{SHA256[file]}",
+                    fname=file,
+                    path=path.parent,
+                    downloader=downloader,
+                )
             except OSError as error:  # requests' exceptions are OSErrors too
-                raise DatasetError(f"{url} could not be fetched to {path.parent}: {error}.{by_hand}") from error
+                raise DatasetError(
+                    f"{url} could not be fetched to {path.parent}: {error}.{by_hand}"
+                ) from error
             except ValueError as error:
                 raise DatasetError(
-                    f"{url} is not the file we know: its SHA-256 checksum must be {SHA256[file]} ({error}). Nothing was"
+                    f"{url} is not the file we know: its SHA-256 checksum must be {SHA256[file]}"
+                    f" ({error}). Nothing was"
                     f" kept.{by_hand}"
                 ) from error
     return paths
@@ -176,17 +201,25 @@ def _unknown(name: str, folders: list[Path]) -> str:
     train, test, labels = files_of(name)
     hint = did_you_mean(name.lower(), KNOWN_NAMES)
     return (
-        f"{name!r} is not a data set labelsure knows.{hint} Known names: {', '.join(KNOWN_NAMES)}.{searched} For your"
-        f" own data put {train}, {test} (or {name}.arff alone) and {labels} into a folder that data_home= or the"
+        f"{name!r} is not a data set labelsure knows.{hint} Known names:"
+        f" {', '.join(KNOWN_NAMES)}.{searched} For your"
+        f" own data put {train}, {test} (or {name}.arff alone) and {labels} into a folder that"
+        f" data_home= or the"
         " environment variable LABELSURE_DATA names."
     )
 
 
 def _not_found(name: str, folders: list[Path]) -> str:
     places = ", ".join(map(str, [*folders, cache_folder()]))
-    river = ' Or install the package that carries it: pip install "labelsure[yeast]".' if name == "yeast" else ""
+    river = (
+        ' Or install the package that carries it: pip install "labelsure[yeast]".'
+        if name == "yeast"
+        else ""
+    )
     return (
-        f"the data set {name!r} was not found, or not whole, in {places}, and download=False forbids fetching it."
-        f" Pass download=True, or put {', '.join(files_of(name))} into a folder that data_home= or the environment"
+        f"the data set {name!r} was not found, or not whole, in {places}, and download=False"
+        f" forbids fetching it."
+        f" Pass download=True, or put {', '.join(files_of(name))} into a folder that data_home="
+        f" or the environment"
         f" variable LABELSURE_DATA names.{river}"
     )

@@ -15,7 +15,9 @@ from labelsure.datasets._dataset import Dataset
 from labelsure.datasets._files import read_bytes
 
 
-def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Iterable[str]) -> Dataset:
+def read_mulan(
+    arff_path: str | PathLike[str], labels: str | PathLike[str] | Iterable[str]
+) -> Dataset:
     r"""Read one file in Mulan's format (Tsoumakas et al., 2011).
 
     Parameters
@@ -28,7 +30,8 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
     Returns
     -------
     Dataset
-        All rows are in its training part; labels are in the order of the ARFF file's columns, as in Mulan itself.
+        All rows are in its training part; labels are in the order of the ARFF file's columns, as in
+        Mulan itself.
 
     Raises
     ------
@@ -37,14 +40,15 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
 
     Notes
     -----
-    Numbers become float64, ``?`` and ``NaN`` missing; nominal features become numbers, see ``Dataset.categories``.
-    Labels are nominal with the values 0 and 1, or numeric; none may be missing. What a sparse row leaves out is zero,
-    or the first declared value. Strings, dates, relations and weights of rows are refused.
+    Numbers become float64, ``?`` and ``NaN`` missing; nominal features become numbers, see
+    ``Dataset.categories``. Labels are nominal with the values 0 and 1, or numeric; none may be
+    missing. What a sparse row leaves out is zero, or the first declared value. Strings, dates,
+    relations and weights of rows are refused.
 
     References
     ----------
-    G. Tsoumakas, E. Spyromitros-Xioufis, J. Vilcek, I. Vlahavas, "Mulan: A Java library for multi-label learning",
-    Journal of Machine Learning Research 12, 2011.
+    G. Tsoumakas, E. Spyromitros-Xioufis, J. Vilcek, I. Vlahavas, "Mulan: A Java library for
+    multi-label learning", Journal of Machine Learning Research 12, 2011.
 
     Examples
     --------
@@ -71,7 +75,10 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
     label_columns = _label_columns(path, attributes, names)
     feature_columns = sorted({*range(len(attributes))}.difference(label_columns))
     if not feature_columns:
-        raise DatasetError(f"{path}: every attribute is a label, so no features are left. Check the list of labels.")
+        raise DatasetError(
+            f"{path}: every attribute is a label, so no features are left. Check the list of"
+            f" labels."
+        )
     lines, table = next(reader.batches(None), ([], None))
     if table is None:
         raise DatasetError(f"{path}: no rows follow @data. The file is truncated; get it again.")
@@ -81,7 +88,8 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
         got = "nothing (?)" if np.isnan(Y[row, label]) else f"{Y[row, label]:g}"
         name = quote(attributes[label_columns[label]].name)
         raise DatasetError(
-            f"{path}, row {row + 1} (line {lines[row]}): label {name} must be 0 or 1, got {got}. Correct it."
+            f"{path}, row {row + 1} (line {lines[row]}): label {name} must be 0 or 1, got {got}."
+            f" Correct it."
         )
     features = [attributes[column] for column in feature_columns]
     return Dataset(
@@ -91,7 +99,11 @@ def read_mulan(arff_path: str | PathLike[str], labels: str | PathLike[str] | Ite
         feature_names=tuple(feature.name for feature in features),
         label_names=tuple(attributes[column].name for column in label_columns),
         n_train=len(lines),
-        categories={feature.name: feature.codes for feature in features if feature.codes and not feature.is_binary},
+        categories={
+            feature.name: feature.codes
+            for feature in features
+            if feature.codes and not feature.is_binary
+        },
         source=str(path),
     )
 
@@ -103,7 +115,8 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> list[str]:
     names = list(labels)
     if not names or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
         raise DatasetError(
-            f"labels must be the path of an XML file or a list of different names, got {quote(str(names))}."
+            f"labels must be the path of an XML file or a list of different names, got"
+            f" {quote(str(names))}."
         )
     return names
 
@@ -123,7 +136,11 @@ def read_hierarchy(labels: str | PathLike[str]) -> dict[str, str]:
     ...     read_hierarchy(path)
     {'dog': 'animal'}
     """
-    return {name: parent for name, parent in _read_xml(Path(fspath(labels))).items() if parent is not None}
+    return {
+        name: parent
+        for name, parent in _read_xml(Path(fspath(labels))).items()
+        if parent is not None
+    }
 
 
 def _read_xml(path: Path) -> dict[str, str | None]:
@@ -140,17 +157,26 @@ def _read_xml(path: Path) -> dict[str, str | None]:
                 continue
             name = element.get("name")
             if name is None or name in parents:
-                raise LineError(f"every <label> must have a name of its own, got {name!r}. Correct it.")
+                raise LineError(
+                    f"every <label> must have a name of its own, got {name!r}. Correct it."
+                )
             parents[name] = around[-1]
             around.append(name)
     except LineError as error:
         raise DatasetError(f"{path}: {error}") from None
-    except (ParseError, ValueError, LookupError) as error:  # the last two: an encoding that does not exist
+    except (
+        ParseError,
+        ValueError,
+        LookupError,
+    ) as error:  # the last two: an encoding that does not exist
         raise DatasetError(
-            f"{path}: not well-formed XML ({error}). The file is truncated or damaged; get it again."
+            f"{path}: not well-formed XML ({error}). The file is truncated or damaged; get it"
+            f" again."
         ) from error
     if not parents:
-        raise DatasetError(f'{path}: no <label name="..."> in this file. Is it the XML file of a Mulan data set?')
+        raise DatasetError(
+            f'{path}: no <label name="..."> in this file. Is it the XML file of a Mulan data set?'
+        )
     return parents
 
 
@@ -160,13 +186,15 @@ def _label_columns(path: Path, attributes: Sequence[Attribute], names: Sequence[
     for name in names:
         if name not in declared:
             raise DatasetError(
-                f"{path}: no attribute is called {quote(name)}, which labels names.{did_you_mean(name, declared)}"
+                f"{path}: no attribute is called {quote(name)}, which labels"
+                f" names.{did_you_mean(name, declared)}"
                 " Correct the name, or use the ARFF and XML files of the same data set."
             )
         attribute = declared[name]
         if attribute.codes is not None and not attribute.is_binary:
             raise DatasetError(
-                f"{path}: attribute {quote(name)}, which labels names, must have the values 0 and 1,"
+                f"{path}: attribute {quote(name)}, which labels names, must have the values 0 and"
+                f" 1,"
                 f" but declares {quote(', '.join(attribute.codes))}. Recode it or leave it out."
             )
     wanted = {*names}

@@ -10,7 +10,12 @@ DEFAULT_REVISION = "master"
 REVISIONS = {"scene": "5862bed221a9ec2baf9a090f5e98637e9dfb088b"}
 """The commits that are known to hold a data set; the others are taken from the default branch, and checked as well."""
 
-SHA256 = dict(map(str.split, files("labelsure.datasets").joinpath("registry.txt").read_text("ascii").splitlines()))
+SHA256 = dict(
+    map(
+        str.split,
+        files("labelsure.datasets").joinpath("registry.txt").read_text("ascii").splitlines(),
+    )
+)
 """The checksums of the files as the Mulan project publishes them."""
 
 KNOWN_NAMES = tuple(sorted(file.removesuffix(".xml") for file in SHA256 if file.endswith(".xml")))

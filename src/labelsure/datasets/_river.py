@@ -19,8 +19,8 @@ TABLE_SHA256 = "d689391546fd6bba64c98918001616f2e3199d3f2459f18c9b194ada3c1efdc4
 def yeast_from_river() -> Dataset | None:
     """Return yeast from an installed river, or None where that is not installed or does not carry the same values.
 
-    River itself, which takes seconds to import, is not imported. Its file holds Mulan's test file in rows 0 to 916 and
-    Mulan's training file in rows 917 to 2416.
+    River itself, which takes seconds to import, is not imported. Its file holds Mulan's test file
+    in rows 0 to 916 and Mulan's training file in rows 917 to 2416.
     """
     path = _river_file()
     if path is None:

@@ -16,7 +16,15 @@ from labelsure._errors import DatasetError
 from labelsure.datasets import _cells
 from labelsure.datasets._arff import parse_number
 from labelsure.datasets._mulan import read_label_names
-from labelsure.datasets._table_files import LABELS, ROWS_LOOKED_AT, ArffFile, Batch, LibsvmFile, TableFile, open_file
+from labelsure.datasets._table_files import (
+    LABELS,
+    ROWS_LOOKED_AT,
+    ArffFile,
+    Batch,
+    LibsvmFile,
+    TableFile,
+    open_file,
+)
 
 KINDS = ("numeric", "categorical", "text")
 FORMAT = 1
@@ -27,7 +35,9 @@ FEW_CATEGORIES = 50
 SEPARATORS = (";", "|", ",", "\t", " & ", "/")
 """What may stand between the names of labels in one cell, the likeliest first."""
 
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?|\d{1,2}:\d{2}(:\d{2})?")
+_DATE = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( .*)?|\d{1,2}:\d{2}(:\d{2})?"
+)
 
 
 @dataclass(frozen=True)
@@ -41,8 +51,8 @@ class Column:
     kind : {"numeric", "categorical", "text"}
         How its cells are read.
     categories : tuple of str
-        The values of a categorical column, in the order of their codes 0, 1, ...; a missing value is NaN, a value that
-        is not among them -1.
+        The values of a categorical column, in the order of their codes 0, 1, ...; a missing value
+        is NaN, a value that is not among them -1.
 
     Examples
     --------
@@ -59,7 +69,8 @@ class Column:
 class TableSchema:
     """The features and labels of a table, by name: what every file that a model meets is read by.
 
-    Made by :func:`infer_schema`. No type is guessed again afterwards: not from another file, and not from a part of it.
+    Made by :func:`infer_schema`. No type is guessed again afterwards: not from another file, and
+    not from a part of it.
 
     Attributes
     ----------
@@ -68,7 +79,8 @@ class TableSchema:
     label_names : tuple of str
         The labels, in the order of the columns of ``Y``; none where there are only features.
     names_in : str or None
-        The column that holds the names of each object's labels; None where each label is a column of zeros and ones.
+        The column that holds the names of each object's labels; None where each label is a column
+        of zeros and ones.
     separator : str
         What stands between names in that column.
     sparse : bool
@@ -105,7 +117,11 @@ class TableSchema:
             | ({"categories": list(column.categories)} if column.kind == "categorical" else {})
             for column in self.columns
         ]
-        labels = {"names": list(self.label_names), "names_in": self.names_in, "separator": self.separator}
+        labels = {
+            "names": list(self.label_names),
+            "names_in": self.names_in,
+            "separator": self.separator,
+        }
         return {"format": FORMAT, "columns": columns, "labels": labels, "sparse": self.sparse}
 
     @classmethod
@@ -113,8 +129,17 @@ class TableSchema:
         """Return the schema that :meth:`to_json` wrote, or raise DatasetError: everything in it is checked."""
         try:
             labels, found = document["labels"], document["columns"]
-            columns = tuple(Column(each["name"], each["kind"], tuple(each.get("categories", ()))) for each in found)
-            schema = cls(columns, tuple(labels["names"]), labels["names_in"], labels["separator"], document["sparse"])
+            columns = tuple(
+                Column(each["name"], each["kind"], tuple(each.get("categories", ())))
+                for each in found
+            )
+            schema = cls(
+                columns,
+                tuple(labels["names"]),
+                labels["names_in"],
+                labels["separator"],
+                document["sparse"],
+            )
             names = [*(column.name for column in columns), *schema.label_names]
             categories = chain.from_iterable(column.categories for column in columns)
             texts = [*names, *categories, schema.separator, *schema.label_columns]
@@ -129,7 +154,8 @@ class TableSchema:
             is_whole = False
         if not is_whole:
             raise DatasetError(
-                f"the description of a table is damaged, or not of format {FORMAT}. Fit the model again with this"
+                f"the description of a table is damaged, or not of format {FORMAT}. Fit the model"
+                f" again with this"
                 " version of labelsure, or use the version it was fitted with."
             )
         return schema
@@ -158,19 +184,20 @@ def infer_schema(
     path : path
         A CSV, Parquet, ARFF or libsvm file.
     labels : iterable of str or None
-        The columns of zeros and ones that are labels; patterns such as ``label_*`` are understood. With
-        ``separator``, the one column that holds the names of labels. None: no labels, but for ARFF those in the XML
-        file beside it, and for libsvm those on every line.
+        The columns of zeros and ones that are labels; patterns such as ``label_*`` are understood.
+        With ``separator``, the one column that holds the names of labels. None: no labels, but for
+        ARFF those in the XML file beside it, and for libsvm those on every line.
     separator : str or None
         What stands between the names of labels in one column.
     text, categorical, drop : iterables of str
-        Columns to read as text, to read as categories although they look like numbers, and to leave out.
+        Columns to read as text, to read as categories although they look like numbers, and to leave
+        out.
 
     Warns
     -----
     UserWarning
-        Where columns are left out that neither ``text`` nor ``categorical`` names: dates, and columns of words without
-        spaces that differ in every row, which are taken for identifiers.
+        Where columns are left out that neither ``text`` nor ``categorical`` names: dates, and
+        columns of words without spaces that differ in every row, which are taken for identifiers.
 
     Returns
     -------
@@ -195,13 +222,19 @@ def infer_schema(
     label_columns, names_in, separator = _find_labels(file, labels, separator)
     features = [name for name in file.names if name not in {*label_columns, *asked["drop"]}]
     if not features:
-        raise DatasetError(f"{file.path}: every column is a label or left out, so no features are left.")
+        raise DatasetError(
+            f"{file.path}: every column is a label or left out, so no features are left."
+        )
     if names_in is None and len(label_columns) == 1:
         _check_separator(file, label_columns[0])
-    named = dict.fromkeys(asked["categorical"], "categorical") | dict.fromkeys(asked["text"], "text")
+    named = dict.fromkeys(asked["categorical"], "categorical") | dict.fromkeys(
+        asked["text"], "text"
+    )
     looks = [_Look(name, named.get(name, file.kinds.get(name)), name in named) for name in features]
     open_looks = [look for look in looks if look.kind in (None, "categorical")]
-    for batch in file.batches({look.name for look in open_looks}, ROWS_LOOKED_AT) if open_looks else ():
+    for batch in (
+        file.batches({look.name for look in open_looks}, ROWS_LOOKED_AT) if open_looks else ()
+    ):
         for look in open_looks:
             look.at(batch)
     columns = _decide(file.path, looks)
@@ -214,10 +247,16 @@ def _match(file: TableFile, patterns: Sequence[str], option: str) -> list[str]:
     names = set(file.names)
     found: dict[str, None] = {}
     for pattern in patterns:
-        matches = [pattern] if pattern in names else [name for name in file.names if fnmatchcase(name, pattern)]
+        matches = (
+            [pattern]
+            if pattern in names
+            else [name for name in file.names if fnmatchcase(name, pattern)]
+        )
         if not matches:
             hint = did_you_mean(pattern, file.names) or f" Its columns are {few_names(file.names)}."
-            raise DatasetError(f"{file.path} has no column {quote(pattern)}, which {option} names.{hint}")
+            raise DatasetError(
+                f"{file.path} has no column {quote(pattern)}, which {option} names.{hint}"
+            )
         found |= dict.fromkeys(matches)
     return list(found)
 
@@ -229,7 +268,8 @@ def _find_labels(
     if isinstance(file, LibsvmFile):
         if labels is not None or separator is not None:
             raise DatasetError(
-                f"{file.path}: its labels are the numbers before the features. Name none for libsvm files."
+                f"{file.path}: its labels are the numbers before the features. Name none for"
+                f" libsvm files."
             )
         return [LABELS], LABELS, ","
     if labels is None and isinstance(file, ArffFile):
@@ -240,10 +280,13 @@ def _find_labels(
     if separator is None:
         return columns, None, ";"
     if not separator:
-        raise DatasetError("the separator between names of labels must be at least one character, got none.")
+        raise DatasetError(
+            "the separator between names of labels must be at least one character, got none."
+        )
     if len(columns) != 1:
         raise DatasetError(
-            f"with a separator the names of labels are in one column, got {len(columns)}: {few_names(columns)}."
+            f"with a separator the names of labels are in one column, got {len(columns)}:"
+            f" {few_names(columns)}."
         )
     return columns, columns[0], separator
 
@@ -253,12 +296,21 @@ def _check_separator(file: TableFile, column: str) -> None:
     for batch in file.batches([column], ROWS_LOOKED_AT):
         cells = dict(enumerate(_cells.words(batch.column(column)).tolist()))
         spelled = {row: cell for row, cell in cells.items() if cell is not None and _is_word(cell)}
-        split = [(row, mark) for mark in SEPARATORS for row, cell in spelled.items() if mark in cell.strip(mark)]
+        split = [
+            (row, mark)
+            for mark in SEPARATORS
+            for row, cell in spelled.items()
+            if mark in cell.strip(mark)
+        ]
         for row, mark in [*split, *((row, SEPARATORS[0]) for row in spelled)][:1]:
-            labels = " and ".join(quote(name.strip()) for name in cells[row].split(mark) if name.strip())
+            labels = " and ".join(
+                quote(name.strip()) for name in cells[row].split(mark) if name.strip()
+            )
             raise DatasetError(
-                f"{file.path}, row {batch.start + row + 1}, column {quote(column)}: a label must be 0 or 1, got"
-                f" {quote(cells[row])}. If cells name their labels, say what stands between the names: with --separator"
+                f"{file.path}, row {batch.start + row + 1}, column {quote(column)}: a label must"
+                f" be 0 or 1, got"
+                f" {quote(cells[row])}. If cells name their labels, say what stands between the"
+                f" names: with --separator"
                 f" {mark!r} (separator= in Python) this one has {labels}."
             )
 
@@ -266,16 +318,22 @@ def _check_separator(file: TableFile, column: str) -> None:
 def _is_word(cell: str) -> bool:
     """Tell whether a cell is neither a number nor true or false."""
     text = cell.strip().lower()
-    return text not in _cells.LABEL_WORDS and parse_number(text) is None and cell not in _cells.MISSING
+    return (
+        text not in _cells.LABEL_WORDS and parse_number(text) is None and cell not in _cells.MISSING
+    )
 
 
 def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
     found: set[str] = set()
     for batch in file.batches([column], ROWS_LOOKED_AT):
-        found.update(name for row in _cells.names_of(batch.column(column), separator) for name in row)
+        found.update(
+            name for row in _cells.names_of(batch.column(column), separator) for name in row
+        )
     taken = found.intersection(file.names) - {column}
     if taken:
-        raise DatasetError(f"{file.path}: {quote(min(taken))} is both a label and a column. Rename the column.")
+        raise DatasetError(
+            f"{file.path}: {quote(min(taken))} is both a label and a column. Rename the column."
+        )
     return sorted(found, key=int) if all(name.isdecimal() for name in found) else sorted(found)
 
 
@@ -289,7 +347,9 @@ class _Look:
     texts: Any = field(default_factory=set)
     n_rows: int = 0
     n_read: int = 0  # of these, the rows whose values were collected
-    slip: str = ""  # where a cell is, and what it is, that made a column of numbers one of categories
+    slip: str = (
+        ""  # where a cell is, and what it is, that made a column of numbers one of categories
+    )
 
     def at(self, batch: Batch) -> None:
         """Look at the next rows."""
@@ -301,7 +361,9 @@ class _Look:
                 _cells.numbers(cells)
             except _cells.CellError as error:
                 self.kind = "categorical"
-                self.slip = f"row {batch.start + error.position + 1}, column {quote(self.name)}: {error}"
+                self.slip = (
+                    f"row {batch.start + error.position + 1}, column {quote(self.name)}: {error}"
+                )
         self.n_rows += batch.n_rows
         if len(self.texts) <= MOST_CATEGORIES:
             self.n_read = self.n_rows
@@ -319,11 +381,18 @@ class _Look:
         values, n_values = self.values, len(self.values)
         such_as = f" such as {quote(values[0])}" if values else ""
         has_too_many = n_values > max(FEW_CATEGORIES, min(MOST_CATEGORIES, self.n_rows / 2))
-        if not self.named and (self.kind == "dates" or (values and all(map(_DATE.fullmatch, values[:100])))):
+        if not self.named and (
+            self.kind == "dates" or (values and all(map(_DATE.fullmatch, values[:100])))
+        ):
             return "date", f"dates{such_as}"
         if self.slip and _are_mostly_numbers(values):
             return "slip", self.slip
-        if not self.named and has_too_many and n_values == self.n_read and " " not in "".join(values):
+        if (
+            not self.named
+            and has_too_many
+            and n_values == self.n_read
+            and " " not in "".join(values)
+        ):
             return "id", f"a word of its own in every row,{such_as}"  # of the first 10 000 or more
         if self.kind not in KINDS:
             return "unreadable", str(self.kind)
@@ -334,13 +403,21 @@ class _Look:
     def column(self) -> Column:
         """The column as it is read."""
         lower = {value.lower() for value in self.values}
-        return Column(self.name, str(self.kind), tuple(sorted(lower) if lower <= {"false", "true"} else self.values))
+        return Column(
+            self.name,
+            str(self.kind),
+            tuple(sorted(lower) if lower <= {"false", "true"} else self.values),
+        )
 
 
 def _are_mostly_numbers(values: Sequence[str]) -> bool:
     """Tell whether a column of different values is one of numbers with a slip in it, or with decimal commas."""
-    n_numbers = sum(parse_number(value.strip().replace(",", ".", 1)) is not None for value in values)
-    return n_numbers > len(values) / 2 and not any(re.match("[+-]?0[0-9]", value) for value in values)
+    n_numbers = sum(
+        parse_number(value.strip().replace(",", ".", 1)) is not None for value in values
+    )
+    return n_numbers > len(values) / 2 and not any(
+        re.match("[+-]?0[0-9]", value) for value in values
+    )
 
 
 def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
@@ -353,22 +430,27 @@ def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
     names = {verdict: ",".join(name for name, _ in group) for verdict, group in groups.items()}
     if slips := groups["slip"]:
         raise DatasetError(
-            f"{path}, {' '.join(slip for _, slip in slips[:5])} Most of the other cells are numbers; if all are"
+            f"{path}, {' '.join(slip for _, slip in slips[:5])} Most of the other cells are"
+            f" numbers; if all are"
             f" categories, say so (--categorical {names['slip']}; categorical= in Python)."
         )
     if unreadable := groups["unreadable"]:
         raise DatasetError(
-            f"{path}, {_list_columns(unreadable)}: cannot be read. Make numbers or texts of them, or leave them out"
+            f"{path}, {_list_columns(unreadable)}: cannot be read. Make numbers or texts of them,"
+            f" or leave them out"
             f" (--drop {names['unreadable']}; drop= in Python)."
         )
     if many := groups["too many"]:
         raise DatasetError(
-            f"{path}, {_list_columns(many)}: too many for categories. Read as text what is text (--text"
-            f" {names['too many']}; text= in Python), or leave it out (--drop {names['too many']}; drop= in Python)."
+            f"{path}, {_list_columns(many)}: too many for categories. Read as text what is text"
+            f" (--text"
+            f" {names['too many']}; text= in Python), or leave it out (--drop"
+            f" {names['too many']}; drop= in Python)."
         )
     left = _list_columns(groups["date"] + groups["id"])
     keep = (
-        "To learn from one all the same, name it (--text or --categorical; text= or categorical= in Python), or make a"
+        "To learn from one all the same, name it (--text or --categorical; text= or categorical="
+        " in Python), or make a"
         " number of it, such as the year of a date."
     )
     if not groups["used"]:

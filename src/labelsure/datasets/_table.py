@@ -10,7 +10,14 @@ from scipy import sparse
 
 from labelsure._checks import IntArray, quote
 from labelsure._errors import DatasetError
-from labelsure.datasets._cells import CellError, code_categories, names_of, numbers, words, zeros_and_ones
+from labelsure.datasets._cells import (
+    CellError,
+    code_categories,
+    names_of,
+    numbers,
+    words,
+    zeros_and_ones,
+)
 from labelsure.datasets._schema import Column, TableSchema, few_names, infer_schema
 from labelsure.datasets._table_files import (
     FEATURE,
@@ -35,8 +42,8 @@ class TableBatch:
     start : int
         How many rows come before them.
     X : array or csr_matrix of shape (n, p)
-        Features in the order of the schema: float64, or objects where a column is text. Categories are codes, NaN
-        where they are missing and -1 where the schema does not know them.
+        Features in the order of the schema: float64, or objects where a column is text. Categories
+        are codes, NaN where they are missing and -1 where the schema does not know them.
     Y : array of shape (n, q) or None
         Zeros and ones, where labels were asked for.
     kept : dict
@@ -74,7 +81,8 @@ class Table:
     ignored : tuple of str
         Columns of the file that nobody asked for.
     unseen : Counter
-        How many cells of each categorical column held a value that the schema does not know, so far.
+        How many cells of each categorical column held a value that the schema does not know, so
+        far.
     """
 
     file: TableFile
@@ -88,7 +96,9 @@ class Table:
     def __post_init__(self) -> None:
         present = set(self.file.names)
         if self.labels is None:
-            self.labels = bool(self.schema.label_columns) and present.issuperset(self.schema.label_columns)
+            self.labels = bool(self.schema.label_columns) and present.issuperset(
+                self.schema.label_columns
+            )
         features = [column.name for column in self.schema.columns]
         wanted = [*features, *(self.schema.label_columns if self.labels else ()), *self.keep]
         absent = [name for name in wanted if name not in present]
@@ -97,7 +107,8 @@ class Table:
         if absent:
             what = "column" if len(absent) == 1 else f"{len(absent)} columns"
             raise DatasetError(
-                f"{self.file.path} lacks the {what} {few_names([quote(name) for name in absent])}. Its columns are"
+                f"{self.file.path} lacks the {what}"
+                f" {few_names([quote(name) for name in absent])}. Its columns are"
                 f" {few_names(self.file.names)}."
             )
         known = {*wanted, *self.schema.label_columns}
@@ -138,13 +149,17 @@ class Table:
         """Return sparse rows with the schema's columns, without filling them up."""
         columns = self.schema.columns
         coded = set(self.schema.of_kind("categorical"))
-        there = [j for j, column in enumerate(columns) if column.name in batch.places and j not in coded]
+        there = [
+            j for j, column in enumerate(columns) if column.name in batch.places and j not in coded
+        ]
         found = batch.matrix[:, [batch.places[columns[j].name] for j in there]].tocoo()
         try:
             numbers(found.data)
         except CellError as error:
             row, place = (int(at[error.position]) for at in found.coords)
-            raise self._wrong(batch, columns[there[place]].name, CellError(row, str(error))) from None
+            raise self._wrong(
+                batch, columns[there[place]].name, CellError(row, str(error))
+            ) from None
         parts = [(found.data, found.row, np.array(there, dtype=np.int64)[found.col])]
         for j in coded:
             codes = self._cells(batch, columns[j])
@@ -183,14 +198,18 @@ class Table:
             if wrong:
                 first, *others = wrong
                 also = f" Look at {few_names(list(map(quote, others)))} as well." if others else ""
-                raise self._wrong(batch, first, CellError(wrong[first].position, f"{wrong[first]}{also}"))
+                raise self._wrong(
+                    batch, first, CellError(wrong[first].position, f"{wrong[first]}{also}")
+                )
             return Y
         places = {name: j for j, name in enumerate(schema.label_names)}
         for i, names in enumerate(names_of(batch.column(schema.names_in), schema.separator)):
             for name in names:
                 if name not in places:
                     known = f"{quote(name)} is not a label that the model knows ({few_names(schema.label_names)})."
-                    raise self._wrong(batch, schema.names_in, CellError(i, f"{known} Correct or remove it."))
+                    raise self._wrong(
+                        batch, schema.names_in, CellError(i, f"{known} Correct or remove it.")
+                    )
                 Y[i, places[name]] = 1
         return Y
 
@@ -216,7 +235,8 @@ def open_table(
     path : path, DataFrame of pandas or polars, or table or record batch of pyarrow
         The file or table.
     schema : TableSchema or None
-        What its columns are, which a table in memory needs; None looks at all rows first, see :func:`infer_schema`.
+        What its columns are, which a table in memory needs; None looks at all rows first, see
+        :func:`infer_schema`.
     labels : bool or None, default=False
         Whether to read the labels, which must be there then; None reads them if they are there.
     keep : sequence of str
@@ -232,8 +252,8 @@ def open_table(
     Raises
     ------
     DatasetError
-        If the file cannot be opened or lacks a column; while it is read, with the row and the column, if a cell is not
-        as the schema says.
+        If the file cannot be opened or lacks a column; while it is read, with the row and the
+        column, if a cell is not as the schema says.
 
     Examples
     --------
@@ -253,5 +273,7 @@ def open_table(
     if table_library(path) is None:
         return Table(open_file(path), schema or infer_schema(path), batch_size, tuple(keep), labels)
     if schema is None:
-        raise DatasetError("a table in memory is read by a schema, got none. Pass that of the model's file.")
+        raise DatasetError(
+            "a table in memory is read by a schema, got none. Pass that of the model's file."
+        )
     return Table(MemoryTable(path), schema, batch_size, tuple(keep), labels)

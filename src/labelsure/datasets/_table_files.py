@@ -86,7 +86,9 @@ class TableFile:
     endings: ClassVar[tuple[str, ...]] = ()
     path: Path
     names: tuple[str, ...]
-    kinds: Mapping[str, str]  # a kind of column, or why it cannot be read; others have to be looked at
+    kinds: Mapping[
+        str, str
+    ]  # a kind of column, or why it cannot be read; others have to be looked at
     n_rows: int | None = None  # where that is known beforehand
     sparse: bool = False
 
@@ -112,10 +114,13 @@ class CsvFile(TableFile):
         first = head.readline()
         if not first.strip():
             raise DatasetError(
-                f"{path} {'begins with a blank line' if first else 'is empty'}: expected names of columns."
+                f"{path} {'begins with a blank line' if first else 'is empty'}: expected names of"
+                f" columns."
             )
         self._delimiter = (
-            "\t" if path.suffix.lower() == ".tsv" else max(DELIMITERS, key=re.sub('"[^"]*"', "", first).count)
+            "\t"
+            if path.suffix.lower() == ".tsv"
+            else max(DELIMITERS, key=re.sub('"[^"]*"', "", first).count)
         )
         head.seek(0)
         reader = csv.reader(head, delimiter=self._delimiter)
@@ -123,7 +128,9 @@ class CsvFile(TableFile):
         with suppress(csv.Error):
             names = next(reader)
         if not names or max(map(len, names)) > LONGEST_NAME:
-            raise DatasetError(f"{path}, line 1: names of columns cannot be read. Check quotes and delimiters.")
+            raise DatasetError(
+                f"{path}, line 1: names of columns cannot be read. Check quotes and delimiters."
+            )
         self.names = tuple(names)
         self._header_lines = reader.line_num  # names may have line breaks in them
         _check_names(path, self.names)
@@ -149,7 +156,9 @@ class CsvFile(TableFile):
                         use_threads=False,  # threads do not know the number of a wrong row
                     ),
                     parse_options=options.ParseOptions(
-                        delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=stop_at
+                        delimiter=self._delimiter,
+                        newlines_in_values=True,
+                        invalid_row_handler=stop_at,
                     ),
                     convert_options=options.ConvertOptions(
                         column_types=dict.fromkeys(self.names, pa.string()),
@@ -168,15 +177,27 @@ class CsvFile(TableFile):
             return f"{self.path} {NOT_UTF8}"
         for row in wrong:
             return (
-                f"{self.path}, row {row.number - self._header_lines}: expected {len(self.names)} cells, one per column,"
-                f" got {row.actual_columns} in {quote(row.text)}. Quote cells with the delimiter {self._delimiter!r}."
+                f"{self.path}, row {row.number - self._header_lines}: expected {len(self.names)}"
+                f" cells, one per column,"
+                f" got {row.actual_columns} in {quote(row.text)}. Quote cells with the delimiter"
+                f" {self._delimiter!r}."
             )
         if "straddl" not in said:
-            return f"{self.path} cannot be read as CSV: {said[:200]}. Check its quotes and delimiters."
+            return (
+                f"{self.path} cannot be read as CSV: {said[:200]}. Check its quotes and delimiters."
+            )
         with self.path.expanduser().open("rb") as file:
-            line = next((f", line {number}" for number, text in enumerate(file, 1) if len(text) > BLOCK_BYTES), "")
+            line = next(
+                (
+                    f", line {number}"
+                    for number, text in enumerate(file, 1)
+                    if len(text) > BLOCK_BYTES
+                ),
+                "",
+            )
         return (
-            f"{self.path}{line}: a row is longer than {BLOCK_BYTES // 10**6} MB, or a quote has no end. Shorten its"
+            f"{self.path}{line}: a row is longer than {BLOCK_BYTES // 10**6} MB, or a quote has"
+            f" no end. Shorten its"
             " cells, check its quotes, or save the table as Parquet."
         )
 
@@ -191,10 +212,14 @@ class ParquetFile(TableFile):
         parquet, pa = _import_arrow("pyarrow.parquet", path), _import_arrow("pyarrow", path)
         with reading(path):
             try:
-                self._file = parquet.ParquetFile(path.expanduser(), pre_buffer=False)  # else all that was read stays
+                self._file = parquet.ParquetFile(
+                    path.expanduser(), pre_buffer=False
+                )  # else all that was read stays
             except pa.ArrowInvalid as error:
                 said = str(error).splitlines()[0]
-                raise DatasetError(f"{path} is not a whole Parquet file ({said}). Get it again.") from error
+                raise DatasetError(
+                    f"{path} is not a whole Parquet file ({said}). Get it again."
+                ) from error
         schema = self._file.schema_arrow
         self.names, self.n_rows = tuple(schema.names), self._file.metadata.num_rows
         _check_names(path, self.names)
@@ -220,13 +245,17 @@ class ArffFile(TableFile):
             for attribute in attributes
             if attribute.codes and not attribute.is_binary
         }
-        self.kinds = {name: "categorical" if name in self._words else "numeric" for name in self.names}
+        self.kinds = {
+            name: "categorical" if name in self._words else "numeric" for name in self.names
+        }
 
     def batches(self, names: Collection[str], size: int) -> Iterator[MatrixBatch]:  # noqa: ARG002
         places = {name: place for place, name in enumerate(self.names)}
         start = 0
         for lines, matrix in self._reader.batches(size):
-            yield MatrixBatch(start, matrix if self.sparse else matrix.toarray(), places, self._words)
+            yield MatrixBatch(
+                start, matrix if self.sparse else matrix.toarray(), places, self._words
+            )
             start += len(lines)
 
 
@@ -271,7 +300,8 @@ class LibsvmFile(TableFile):
             for place, line in enumerate(lines if len(lines) > 1 else ()):
                 self._parse(start + place, [line])  # the first wrong row raises
             raise DatasetError(
-                f"{self.path}, row {start + 1}: {error}. Expected numbers of labels separated by commas, then"
+                f"{self.path}, row {start + 1}: {error}. Expected numbers of labels separated by"
+                f" commas, then"
                 " index:value with ascending indices. Correct the row."
             ) from error
         matrix.eliminate_zeros()
@@ -302,7 +332,9 @@ def open_file(path: PathLikeText) -> TableFile:
     found = Path(fspath(path))
     kind = next((kind for kind in TABLE_FILES if found.suffix.lower() in kind.endings), None)
     if kind is None:
-        raise DatasetError(f"{found} must end in {', '.join(ENDINGS)}, got {found.suffix or 'no ending'!r}.")
+        raise DatasetError(
+            f"{found} must end in {', '.join(ENDINGS)}, got {found.suffix or 'no ending'!r}."
+        )
     place = found.expanduser()
     if not place.is_file():
         what = "is a folder, not a file" if place.is_dir() else "does not exist"
@@ -352,7 +384,9 @@ def as_arrow(table: Any, names: Sequence[str]) -> Any:
         return pa.Table.from_pandas(columns, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         said = " ".join(map(str, error.args))
-        raise DatasetError(f"the table has a column with cells of several types ({said}). Make them of one.") from None
+        raise DatasetError(
+            f"the table has a column with cells of several types ({said}). Make them of one."
+        ) from None
 
 
 def _import_arrow(module: str, path: Path) -> Any:
@@ -368,7 +402,9 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
     counts = Counter(names)
     for number, name in enumerate(names, start=1):
         if not name.strip():
-            raise DatasetError(f"{path}, column {number}: the column has no name. Name every column.")
+            raise DatasetError(
+                f"{path}, column {number}: the column has no name. Name every column."
+            )
         if counts[name] > 1:
             raise DatasetError(f"{path}: two columns are called {quote(name)}. Rename one of them.")
 
@@ -391,9 +427,21 @@ def _cut_batches(batches: Iterable[Any], size: int) -> Iterator[ArrowBatch]:
 def _kind_of(types: Any, kind: Any) -> str:
     """Return how a column of a type is read, or the sentence that says why it is not."""
     if types.is_dictionary(kind):
-        return "categorical" if types.is_integer(kind.value_type) else _kind_of(types, kind.value_type)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return (
+            "categorical" if types.is_integer(kind.value_type) else _kind_of(types, kind.value_type)
+        )
+    if (
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)
+    ):
         return "numeric"
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_boolean(kind) or types.is_string_view(kind):
+    if (
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_boolean(kind)
+        or types.is_string_view(kind)
+    ):
         return "categorical"
     return "dates" if types.is_temporal(kind) else f"cells of type {kind}"

@@ -56,18 +56,31 @@ class Advice:
     @property
     def first(self) -> Answer | None:
         """The strongest question with an informative answer, at the smallest error; None where there is none."""
-        worth = [answer for answer in self.answers if answer.informative and answer.question != "review"]
-        return min(worth, key=lambda answer: (list(QUESTIONS).index(answer.question), answer.level), default=None)
+        worth = [
+            answer for answer in self.answers if answer.informative and answer.question != "review"
+        ]
+        return min(
+            worth,
+            key=lambda answer: (list(QUESTIONS).index(answer.question), answer.level),
+            default=None,
+        )
 
     def __repr__(self) -> str:
         recommended = "Ask nothing yet: no answer says much. A larger error, a better learner or more data may help."
         if self.first is not None:
             words = f"At an error of {self.first.level:g}: {self.first.words}. X and y: other examples than these."
             recommended = f"Ask first: {QUESTIONS[self.first.question]}\n    {self.first.code}\n{_wrap(words)}"
-        blocks = [_wrap(self.basis), recommended, "What each question yields (* where that is worth asking for):"]
+        blocks = [
+            _wrap(self.basis),
+            recommended,
+            "What each question yields (* where that is worth asking for):",
+        ]
         for question, text in QUESTIONS.items():
             answers = [answer for answer in self.answers if answer.question == question]
-            lines = [_wrap(f"{'*' if one.informative else ' '} {one.level:<5g} {one.words}", 8) for one in answers]
+            lines = [
+                _wrap(f"{'*' if one.informative else ' '} {one.level:<5g} {one.words}", 8)
+                for one in answers
+            ]
             blocks += ["\n".join([f"{question}: {text}", *lines])] if lines else []
         return "\n\n".join(blocks)
 
@@ -83,10 +96,11 @@ def advise(
 ) -> Advice:
     """Measure which question a model can answer for these data, and give the line of code that asks it.
 
-    Worth asking, as rules of thumb: labelsets where half of the regions hold at most 10 and half of the labels are
-    decided; few wrong (h at most half of the errors without a model), each label, cover and recall where at most half
-    of the labels, and 3 for each true one plus one, are left to look through, the first two with half of the true
-    ones; precision where half of the objects get a label; review where a fifth are accepted.
+    Worth asking, as rules of thumb: labelsets where half of the regions hold at most 10 and half of
+    the labels are decided; few wrong (h at most half of the errors without a model), each label,
+    cover and recall where at most half of the labels, and 3 for each true one plus one, are left to
+    look through, the first two with half of the true ones; precision where half of the objects get
+    a label; review where a fifth are accepted.
 
     Parameters
     ----------
@@ -95,18 +109,22 @@ def advise(
     X : array-like of shape (n_objects, n_features)
         Objects that neither trained nor calibrated the model; outputs, for a predictor on outputs.
     y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
-        Their labels. Half of the examples calibrate what the model does not answer by itself, the others are asked.
+        Their labels. Half of the examples calibrate what the model does not answer by itself, the
+        others are asked.
     levels : sequence of float, default=(0.05, 0.1, 0.2)
-        Errors: significances, one minus targets of recall, precision and cover, shares of wrong ones accepted.
+        Errors: significances, one minus targets of recall, precision and cover, shares of wrong
+        ones accepted.
     max_objects : int, default=1000
-        How many examples are drawn at most; labelsets are looked at for 100 objects, and up to 1000 of each counted.
+        How many examples are drawn at most; labelsets are looked at for 100 objects, and up to 1000
+        of each counted.
     random_state : int, RandomState or None, default=0
         For the draws.
 
     Returns
     -------
     Advice
-        To be printed; ``first`` is the answer to ask for first. Calibrate it with other examples than these.
+        To be printed; ``first`` is the answer to ask for first. Calibrate it with other examples
+        than these.
 
     Examples
     --------
@@ -117,23 +135,36 @@ def advise(
     >>> advise(model, X[500:], y[500:]).first.code
     'model.predict_labelsets(X_new).region(0.05)'
     """
-    errors = sorted(float(_checks.check_significance(level)) for level in np.atleast_1d(levels).tolist())
+    errors = sorted(
+        float(_checks.check_significance(level)) for level in np.atleast_1d(levels).tolist()
+    )
     if not errors:
-        raise ValueError("levels must hold at least one number between 0 and 1, got none. Pass (0.05, 0.1, 0.2).")
+        raise ValueError(
+            "levels must hold at least one number between 0 and 1, got none. Pass (0.05, 0.1, 0.2)."
+        )
     most = _checks.check_count(max_objects, name="max_objects", at_least=20)
     check_model(model)
-    n_labels, names = getattr(model, "n_labels_", getattr(model, "n_labels", None)), _sureness.names_of_labels(model)
+    n_labels, names = (
+        getattr(model, "n_labels_", getattr(model, "n_labels", None)),
+        _sureness.names_of_labels(model),
+    )
     labels = _checks.check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
     _checks.check_same_length(_sureness.rows_of(model, X), labels, names=("X", "y"))
     rows = np.asarray(check_random_state(random_state).permutation(len(labels))[:most])
     if len(rows) < 20:
-        raise ValueError(f"X and y must hold at least 20 examples, half of which calibrate, got {len(rows)}.")
+        raise ValueError(
+            f"X and y must hold at least 20 examples, half of which calibrate, got {len(rows)}."
+        )
     known, asked = np.split(rows, [len(rows) // 2])
-    sample = _Sample(model, _take(model, X, known), labels[known], _take(model, X, asked), labels[asked])
+    sample = _Sample(
+        model, _take(model, X, known), labels[known], _take(model, X, asked), labels[asked]
+    )
     answers = tuple(answer for level in errors for answer in sample.ask(level))
     basis = (
-        f"{labels.shape[1]} labels, {labels[asked].sum(axis=1).mean():.1f} of them true on average. Measured on"
-        f" {len(asked)} objects (labelsets on at most 100), with {len(known)} others to calibrate, drawn at random."
+        f"{labels.shape[1]} labels, {labels[asked].sum(axis=1).mean():.1f} of them true on"
+        f" average. Measured on"
+        f" {len(asked)} objects (labelsets on at most 100), with {len(known)} others to"
+        f" calibrate, drawn at random."
     )
     return Advice(answers, basis, np.sort(rows))
 
@@ -146,8 +177,12 @@ class _Sample:
         self.known = _sureness.mean_outputs(model, X, Y.shape[1]), y
         self.outputs = _sureness.mean_outputs(model, new, Y.shape[1])
         first = _take(model, new, np.arange(min(len(Y), 100)))
-        self.joint = {"model": model.predict_labelsets(first)} if hasattr(model, "predict_labelsets") else {}
-        self.by_label = {"model": model.predict_labels(new)} if hasattr(model, "predict_labels") else {}
+        self.joint = (
+            {"model": model.predict_labelsets(first)} if hasattr(model, "predict_labelsets") else {}
+        )
+        self.by_label = (
+            {"model": model.predict_labels(new)} if hasattr(model, "predict_labels") else {}
+        )
         if not self.joint:
             code = "InductiveConformalClassifier(classifier).fit(X, y)"
             self.joint[code] = calibrate_outputs(*self.known).predict_labelsets(self.outputs[:100])
@@ -157,7 +192,9 @@ class _Sample:
         self.reviews = []
         for h in range(min(3, Y.shape[1])):
             selector = ReviewSelector(model, at_most=h).calibrate(X, y)
-            _, sureness = _sureness.predict_with_sureness(model, new, selector.question_, selector.kind_)
+            _, sureness = _sureness.predict_with_sureness(
+                model, new, selector.question_, selector.kind_
+            )
             self.reviews.append((selector, sureness))
 
     def ask(self, level: float) -> Iterator[Answer]:
@@ -167,7 +204,9 @@ class _Sample:
         for code, predictions in self.by_label.items():
             wrong = ((self.Y.mean(axis=0) > 0.5) != self.Y).sum(axis=1).mean()  # without a model
             counts = range(1 + min(10, int(wrong / 2), self.Y.shape[1] - 1))
-            yield _first_informative([self._ask_labels(level, code, predictions, h) for h in counts])
+            yield _first_informative(
+                [self._ask_labels(level, code, predictions, h) for h in counts]
+            )
             yield self._ask_labels(level, code, predictions)
         for question, control in CONTROLS.items():
             yield self._ask_control(question, level, control)
@@ -175,7 +214,9 @@ class _Sample:
 
     def _ask_labelsets(self, level: float, code: str, predictions: Any) -> Answer:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of too few examples, which the figures show
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # of too few examples, which the figures show
             region = predictions.region(level)
         median = float(np.median([sum(1 for _ in islice(one, 1001)) for one in region]))
         undecided = float(region.undecided.mean())
@@ -183,18 +224,34 @@ class _Sample:
         words = f"half of the regions hold {many} labelset{'s' * (median > 1)}, and {undecided:.0%} of the labels"
         code = f"{code}.predict_labelsets(X_new).region({level:g})"
         figures = {"median_size": median, "undecided": undecided}
-        return Answer("labelsets", level, median <= 10 and undecided <= 0.5, f"{words} are undecided", code, figures)
+        return Answer(
+            "labelsets",
+            level,
+            median <= 10 and undecided <= 0.5,
+            f"{words} are undecided",
+            code,
+            figures,
+        )
 
-    def _ask_labels(self, level: float, code: str, predictions: Any, h: int | None = None) -> Answer:
+    def _ask_labels(
+        self, level: float, code: str, predictions: Any, h: int | None = None
+    ) -> Answer:
         option = "per_label=True" if h is None else f"at_most_wrong={h}"
         region = predictions.region(level, per_label=h is None, at_most_wrong=h or 0)
-        left = float((region.outer if h is None else region.undecided | region.empty).sum(axis=1).mean())
+        left = float(
+            (region.outer if h is None else region.undecided | region.empty).sum(axis=1).mean()
+        )
         found = float(region.outer[self.Y == 1].mean()) if self.Y.any() else 1.0
         answered = "sure or possible" if h is None else f"left undecided with at most {h} wrong"
         words = f"{left:.1f} labels of an object are {answered}; {found:.0%} of the true labels are sure or possible"
         code = f"{code}.predict_labels(X_new).region({level:g}, {option})"
-        informative, figures = left <= self.few and found >= 0.5, {"labels": left, "found": found, "h": h or 0}
-        return Answer("each label" if h is None else "few wrong", level, informative, words, code, figures)
+        informative, figures = (
+            left <= self.few and found >= 0.5,
+            {"labels": left, "found": found, "h": h or 0},
+        )
+        return Answer(
+            "each label" if h is None else "few wrong", level, informative, words, code, figures
+        )
 
     def _ask_control(self, question: str, level: float, control: Any) -> Answer:
         target = round(1 - level, 10)
@@ -209,12 +266,23 @@ class _Sample:
             "some": float(predicted.any(axis=1).mean()),
         }
         words = (
-            "{labels:.1f} labels of an object hold {recall:.0%} of its true ones, and all of them for {covered:.0%} of"
-            " the objects; {precision:.0%} of these labels are true, and {some:.0%} of the objects get any"
+            "{labels:.1f} labels of an object hold {recall:.0%} of its true ones, and all of them"
+            " for {covered:.0%} of"
+            " the objects; {precision:.0%} of these labels are true, and {some:.0%} of the"
+            " objects get any"
         ).format(**figures)
-        informative = figures["some"] >= 0.5 if question == "precision" else figures["labels"] <= self.few
+        informative = (
+            figures["some"] >= 0.5 if question == "precision" else figures["labels"] <= self.few
+        )
         code = f"{question.capitalize()}Controller(classifier, target={target:g}).fit(X, y).predict(X_new)"
-        return Answer(question, level, informative and getattr(predictor, "reached", True), words, code, figures)
+        return Answer(
+            question,
+            level,
+            informative and getattr(predictor, "reached", True),
+            words,
+            code,
+            figures,
+        )
 
     def _ask_review(self, level: float, selector: ReviewSelector, new: FloatArray) -> Answer:
         selection = select_objects(selector.sureness_, selector.right_, new, alpha=level)
@@ -222,7 +290,14 @@ class _Sample:
         limit = f"at most {level:.0%} of them in expectation with {selector.question_.fault}"
         code = f"ReviewSelector(model, at_most={selector.at_most}).calibrate(X, y).select(X_new, alpha={level:g})"
         words = f"{accepted:.0%} of the objects need no review, {limit}"
-        return Answer("review", level, accepted >= 0.2, words, code, {"accepted": accepted, "h": selector.at_most})
+        return Answer(
+            "review",
+            level,
+            accepted >= 0.2,
+            words,
+            code,
+            {"accepted": accepted, "h": selector.at_most},
+        )
 
 
 def _first_informative(answers: list[Answer]) -> Answer:

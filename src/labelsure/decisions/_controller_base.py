@@ -61,7 +61,8 @@ def merge_votes(predicted: Sequence[IntArray], merge: str, draws: Any) -> IntArr
     n_folds = len(predicted)
     votes = np.sum(predicted, axis=0)
     if merge == "random":
-        # u - 1 = 0 .. DRAW_UNIT - 1 is below votes / K with a probability of at least votes / K, never of less
+        # u - 1 = 0 .. DRAW_UNIT - 1 is below votes / K with a probability of at least votes / K,
+        # never of less
         enough: Any = votes * DRAW_UNIT > n_folds * (draws[:, None] - 1)
     else:
         enough = votes > 0
@@ -72,7 +73,8 @@ def merge_votes(predicted: Sequence[IntArray], merge: str, draws: Any) -> IntArr
 class Controller(WrappingClassifier):
     """Base of classifiers that predict sets of labels with a promise about them.
 
-    The fitted state is ``models_`` and ``predictors_``, one of each per fold: outputs in, labels out.
+    The fitted state is ``models_`` and ``predictors_``, one of each per fold: outputs in, labels
+    out.
     """
 
     estimator: Any = None
@@ -102,7 +104,9 @@ class Controller(WrappingClassifier):
         """The folds asked for, None for a part held out, and how they are merged."""
         return getattr(self, "cv", None), getattr(self, "merge", MERGES[0])
 
-    def fit(self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None
+    ) -> Self:
         """Fit the classifier, and calibrate with examples that it has not seen.
 
         Parameters
@@ -149,10 +153,16 @@ class Controller(WrappingClassifier):
         """
         X = self._check_objects(X)
         outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
-        predicted = [part.predict(table) for part, table in zip(self.predictors_, outputs, strict=True)]
+        predicted = [
+            part.predict(table) for part, table in zip(self.predictors_, outputs, strict=True)
+        ]
         if len(predicted) == 1:
             return self._put_out(np.asarray(predicted[0]), X)
-        draws = draw_uniforms(self.draw_seed_, MERGING, object_keys(X)) if self.merge_ == "random" else None
+        draws = (
+            draw_uniforms(self.draw_seed_, MERGING, object_keys(X))
+            if self.merge_ == "random"
+            else None
+        )
         return self._put_out(merge_votes(predicted, self.merge_, draws), X)
 
     def _promise(self) -> str:
@@ -163,12 +173,15 @@ class Controller(WrappingClassifier):
         cv, merge = self._folds
         check_choice(merge, MERGES, name="merge")
         if self.prefit and cv is not None:
-            raise ValueError("cv goes without prefit=True: a model that is fitted already has no folds.")
+            raise ValueError(
+                "cv goes without prefit=True: a model that is fitted already has no folds."
+            )
         if self.prefit:
             return [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))]
         if cv is None:
             train, calibration = hold_out(self.calibration_size, len(Y), seed)
-            # in random order: bounds that bet on one example after the other must not meet them sorted by their labels
+            # in random order: bounds that bet on one example after the other must not meet them
+            # sorted by their labels
             return [Split(train, check_random_state(seed).permutation(calibration))]
         return make_splits(cv, X, Y, seed)
 
@@ -176,14 +189,21 @@ class Controller(WrappingClassifier):
         """Return where labels are unknown, or raise ValueError where that cannot be used."""
         if not self._uses_unknown:
             raise ValueError(
-                "y must hold only 0 and 1, got nan: whether all true labels are covered is not known where some are"
+                "y must hold only 0 and 1, got nan: whether all true labels are covered is not"
+                " known where some are"
                 " not. Leave out examples with NaN, or use RecallController, which can use them."
             )
         unknown: BoolArray = read_labels(missing, label_names, name="y")[0].astype(bool)
         check_some_known(unknown, name="y")
         return unknown
 
-    def _learn(self, models: Sequence[FoldModel], Y: LabelMatrix, unknown: BoolArray | None, target: Fraction) -> None:
+    def _learn(
+        self,
+        models: Sequence[FoldModel],
+        Y: LabelMatrix,
+        unknown: BoolArray | None,
+        target: Fraction,
+    ) -> None:
         """Calibrate each fold, and say what is proven."""
         labels = Y if unknown is None else np.where(unknown, np.nan, Y)
         parts = zip(models, self.fold_indices_, strict=True)
@@ -193,8 +213,10 @@ class Controller(WrappingClassifier):
         self.reached_ = all(predictor.reached for predictor in self.predictors_)
         if not self.reached_:
             warnings.warn(
-                f"The calibration examples, {size} of them{' in a fold' if n_folds > 1 else ''}, do not show"
-                f" target={float(target):g}. Where that is so {self._fallback}. Calibrate with more, or ask for less.",
+                f"The calibration examples, {size} of them{' in a fold' if n_folds > 1 else ''},"
+                f" do not show"
+                f" target={float(target):g}. Where that is so {self._fallback}. Calibrate with"
+                f" more, or ask for less.",
                 stacklevel=3,
             )
         if n_folds == 1:

@@ -17,35 +17,37 @@ from labelsure.decisions._risk_control import ThresholdPredictor
 class RecallController(Controller):
     r"""Predicts labels with an expected recall of at least ``target``, around any classifier.
 
-    A part of the training set is held out, and :func:`control_recall` finds the highest threshold of the outputs that
-    misses few enough true labels there. Or, with ``cv``, every fold finds a threshold for the model that has not seen
-    it, and votes of the folds decide.
+    A part of the training set is held out, and :func:`control_recall` finds the highest threshold
+    of the outputs that misses few enough true labels there. Or, with ``cv``, every fold finds a
+    threshold for the model that has not seen it, and votes of the folds decide.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
         As in :class:`CrossConformalClassifier`; already fitted where ``prefit`` is set.
     target : float, default=0.9
-        The recall to be reached, strictly between 0 and 1. An object without labels counts as recall 1.
+        The recall to be reached, strictly between 0 and 1. An object without labels counts as
+        recall 1.
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
     prefit : bool, default=False
-        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
-        not have been used to fit the estimator.
+        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it
+        gets, which must not have been used to fit the estimator.
     random_state : int, RandomState or None, default=None
-        For the split, for every ``random_state`` inside the estimator that is None, and for the draws of "random",
-        which belong to the object: see :class:`CrossConformalClassifier`.
+        For the split, for every ``random_state`` inside the estimator that is None, and for the
+        draws of "random", which belong to the object: see :class:`CrossConformalClassifier`.
     n_jobs : int or None, default=None
         Folds fitted in parallel; results do not depend on it.
     memory : str, path, joblib.Memory or None, default=None
         A folder that keeps fitted folds, as in :class:`~labelsure.CrossConformalClassifier`.
     method : {"crc", "rcps"}, default="crc"
-        In expectation, or, for a part held out, with probability 1 - ``delta`` over calibration sets.
+        In expectation, or, for a part held out, with probability 1 - ``delta`` over calibration
+        sets.
     delta, bound : default=None
         For "rcps", as in :func:`control_recall`.
     cv : int, splitter, iterable of (train, calibration) index pairs or None, default=None
-        None holds out ``calibration_size``. Else folds as in :class:`CrossConformalClassifier`, which must not be
-        chosen by the labels: stratified folds are not covered by the proofs.
+        None holds out ``calibration_size``. Else folds as in :class:`CrossConformalClassifier`,
+        which must not be chosen by the labels: stratified folds are not covered by the proofs.
     merge : {"random", "any"}, default="random"
         How many folds have to predict a label, and so what is proven; see Notes.
 
@@ -64,17 +66,20 @@ class RecallController(Controller):
 
     Notes
     -----
-    A part held out: what :func:`control_recall` proves, as it is. With K folds, for exchangeable examples and any
-    learner, the expected recall of a new object is proven to be at least the target:
+    A part held out: what :func:`control_recall` proves, as it is. With K folds, for exchangeable
+    examples and any learner, the expected recall of a new object is proven to be at least the
+    target:
 
-    - "random": a label is predicted where at least a share U of the folds predict it, U one uniform draw per object,
-      the same for equal objects. The promise is an average over U, over which the loss is the mean of the folds'.
+    - "random": a label is predicted where at least a share U of the folds predict it, U one uniform
+      draw per object, the same for equal objects. The promise is an average over U, over which the
+      loss is the mean of the folds'.
     - "any": where one fold predicts it. No draw, and larger sets.
 
-    Unknown labels, NaN in ``y``: the classifier inside learns from the examples without any, and all calibrate. Chance
-    must decide which labels of an object are known, treating them all alike, whatever their values. Sets are
-    larger than the target takes where labels are few: with 30 % unknown, 2 to 3 times fewer true labels are missed
-    than allowed with three labels, hardly fewer with twelve.
+    Unknown labels, NaN in ``y``: the classifier inside learns from the examples without any, and
+    all calibrate. Chance must decide which labels of an object are known, treating them all alike,
+    whatever their values. Sets are larger than the target takes where labels are few: with 30 %
+    unknown, 2 to 3 times fewer true labels are missed than allowed with three labels, hardly fewer
+    with twelve.
 
     Examples
     --------
@@ -104,7 +109,8 @@ class RecallController(Controller):
         self._calibrate(*DRY_RUN)
         if self.cv is not None and self.method != "crc":
             raise ValueError(
-                f"method={self.method!r} goes with a part held out, cv=None: what holds with high probability for each"
+                f"method={self.method!r} goes with a part held out, cv=None: what holds with high"
+                f" probability for each"
                 " fold does not for all of them together. Use method='crc', or no cv."
             )
         return target
@@ -118,9 +124,10 @@ class RecallController(Controller):
 class PrecisionController(Controller):
     """Predicts labels with a mean precision of at least ``target``, with high probability, around any classifier.
 
-    A part of the training set is held out, and :func:`control_precision` finds the lowest threshold of the outputs
-    that is tested to let in few enough false labels there. There are no folds here: precision is not monotone in the
-    threshold, so what the folds promise does not carry over to the labels that several of them predict.
+    A part of the training set is held out, and :func:`control_precision` finds the lowest threshold
+    of the outputs that is tested to let in few enough false labels there. There are no folds here:
+    precision is not monotone in the threshold, so what the folds promise does not carry over to the
+    labels that several of them predict.
 
     Parameters
     ----------
@@ -131,8 +138,8 @@ class PrecisionController(Controller):
     calibration_size : float or int, default=0.3
         The share, or the number, of training examples held out for calibration.
     prefit : bool, default=False
-        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it gets, which must
-        not have been used to fit the estimator.
+        Whether the estimator is fitted already: then ``fit`` only calibrates, with all the data it
+        gets, which must not have been used to fit the estimator.
     random_state : int, RandomState or None, default=None
         For the split, and for every ``random_state`` inside the estimator that is None.
     n_jobs : int or None, default=None
@@ -145,12 +152,13 @@ class PrecisionController(Controller):
     Attributes
     ----------
     models_, predictors_, statement_, reached_, n_labels_, label_names_, fold_indices_
-        As in :class:`RecallController`; one model and one predictor. Where no threshold passes its test ``reached_``
-        is False, and no label is predicted.
+        As in :class:`RecallController`; one model and one predictor. Where no threshold passes its
+        test ``reached_`` is False, and no label is predicted.
 
     Notes
     -----
-    What :func:`control_precision` proves, as it is. Unknown labels, NaN in ``y``, as in :class:`RecallController`.
+    What :func:`control_precision` proves, as it is. Unknown labels, NaN in ``y``, as in
+    :class:`RecallController`.
 
     Examples
     --------
@@ -194,21 +202,23 @@ class CoverController(Controller):
     calibration_size, prefit, random_state, n_jobs, memory, cv, merge
         As in :class:`RecallController`.
     form : {"count", "chance", "threshold"}, default="count"
-        Where labels are cut off, see :func:`control_cover`: after the same number k for every object, after as many as
-        the object needs, or at an output.
+        Where labels are cut off, see :func:`control_cover`: after the same number k for every
+        object, after as many as the object needs, or at an output.
 
     Attributes
     ----------
     models_, statement_, reached_, n_labels_, label_names_, fold_indices_
         As in :class:`RecallController`.
     predictors_ : list of LabelCover
-        What turns the outputs of each model into labels; ``predictors_[0].limit`` is k for a part held out.
+        What turns the outputs of each model into labels; ``predictors_[0].limit`` is k for a part
+        held out.
 
     Notes
     -----
-    A part held out: what :func:`control_cover` proves, as it is. With K folds what :class:`RecallController` says of
-    the expected recall holds for the probability that no true label is left out. With folds "count" is the number of
-    labels that each fold names, and more or fewer may be predicted.
+    A part held out: what :func:`control_cover` proves, as it is. With K folds what
+    :class:`RecallController` says of the expected recall holds for the probability that no true
+    label is left out. With folds "count" is the number of labels that each fold names, and more or
+    fewer may be predicted.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 r"""The labels that cover the truth: few labels that hold all true ones with a chosen probability.
 
-One number per label says when it joins the set: labels join in the order of their outputs, and a set is cut off at a
-limit, the same for all objects. An example is covered where its last true label has joined. So the number of the last
-true label is a nonconformity score, and the limit is its conformal quantile.
+One number per label says when it joins the set: labels join in the order of their outputs, and a
+set is cut off at a limit, the same for all objects. An example is covered where its last true label
+has joined. So the number of the last true label is a nonconformity score, and the limit is its
+conformal quantile.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ FORMS = ("count", "chance", "threshold")
 """How labels are cut off, the default first."""
 
 CLAIM = (
-    "All true labels of a new object are among the labels predicted with probability at least {target:g}, for"
+    "All true labels of a new object are among the labels predicted with probability at least"
+    " {target:g}, for"
     " exchangeable examples (Vovk, Gammerman, Shafer 2005, with the score of the last true label)."
 )
 TOO_FEW = " Too few examples show that, so all labels are predicted."
@@ -40,20 +42,23 @@ class LabelCover:
     Attributes
     ----------
     limit : float
-        Labels with a number of at most this are predicted; what the number is depends on ``form``. For "count" it is
-        k, how many labels are predicted for each object. Infinity keeps all labels.
+        Labels with a number of at most this are predicted; what the number is depends on ``form``.
+        For "count" it is k, how many labels are predicted for each object. Infinity keeps all
+        labels.
     form : str
         How labels are cut off.
     target : float
         The probability asked for.
     reached : bool
-        Whether the calibration examples show that the target is reached; where they do not, all labels are predicted.
+        Whether the calibration examples show that the target is reached; where they do not, all
+        labels are predicted.
     n_labels, n_calibration : int
         The number of labels, and of calibration examples.
     statement : str
         What is proven about new objects, under which conditions, and by whom.
     label_names : tuple of str or None
-        The labels, where they have names: then the columns of new outputs with names are taken by these.
+        The labels, where they have names: then the columns of new outputs with names are taken by
+        these.
 
     Examples
     --------
@@ -92,25 +97,29 @@ class LabelCover:
         return (joining_numbers(checked, self.form) <= self.limit).astype(np.int64)
 
 
-def control_cover(outputs: Any, Y: LabelMatrixLike, *, target: float = 0.9, form: str = "count") -> LabelCover:
+def control_cover(
+    outputs: Any, Y: LabelMatrixLike, *, target: float = 0.9, form: str = "count"
+) -> LabelCover:
     r"""Find how many of the most probable labels it takes to hold all true labels with probability ``target``.
 
-    Each label has a number at which it joins the set, :math:`r_j`, from the outputs alone; the score of an example is
-    the largest :math:`r_j` of its true labels, minus infinity where it has none. The limit is the
-    :math:`\lceil \text{target} \cdot (n + 1) \rceil`-th smallest score of n calibration examples, and the labels with
-    :math:`r_j` of at most the limit are predicted.
+    Each label has a number at which it joins the set, :math:`r_j`, from the outputs alone; the
+    score of an example is the largest :math:`r_j` of its true labels, minus infinity where it has
+    none. The limit is the :math:`\lceil \text{target} \cdot (n + 1) \rceil`-th smallest score of n
+    calibration examples, and the labels with :math:`r_j` of at most the limit are predicted.
 
-    - "count": :math:`r_j` is the rank of the label's output, ties by position. The same number k of labels for every
-      object.
-    - "chance": with :math:`o_{(1)} \ge o_{(2)} \ge \dots` the outputs in order, :math:`r_j = \sum_{l \ge \text{rank
-      of } j} \log(1 - o_{(l)})`, the logarithm of the probability, labels taken as independent, that no true label is
-      ranked there or below. As many labels as the object needs.
+    - "count": :math:`r_j` is the rank of the label's output, ties by position. The same number k of
+      labels for every object.
+    - "chance": with :math:`o_{(1)} \ge o_{(2)} \ge \dots` the outputs in order, :math:`r_j =
+      \sum_{l \ge \text{rank of } j} \log(1 - o_{(l)})`, the logarithm of the probability, labels
+      taken as independent, that no true label is ranked there or below. As many labels as the
+      object needs.
     - "threshold": :math:`r_j = 1 - o_j`. The labels with an output of at least a threshold.
 
     Parameters
     ----------
     outputs : array-like of shape (n, q)
-        What a model says about each calibration example, between 0 and 1. The model must not have been trained on it.
+        What a model says about each calibration example, between 0 and 1. The model must not have
+        been trained on it.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
         The calibration examples' labels, zeros and ones, all known.
     target : float, default=0.9
@@ -125,17 +134,19 @@ def control_cover(outputs: Any, Y: LabelMatrixLike, *, target: float = 0.9, form
 
     Notes
     -----
-    For exchangeable examples, calibration and new, and any model, all true labels of a new object are among those
-    predicted with probability at least ``target``; where scores do not tie, with at most 1 / (n + 1) more [1]_. Why:
-    numbers are computed object by object, so the scores of n + 1 examples are exchangeable, and the new one is among
-    the :math:`\lceil \text{target} \cdot (n + 1) \rceil` smallest with at least that probability. It is an average over
-    objects: those with many labels are covered less often than those with few, with "count" above all.
+    For exchangeable examples, calibration and new, and any model, all true labels of a new object
+    are among those predicted with probability at least ``target``; where scores do not tie, with at
+    most 1 / (n + 1) more [1]_. Why: numbers are computed object by object, so the scores of n + 1
+    examples are exchangeable, and the new one is among the :math:`\lceil \text{target} \cdot (n +
+    1) \rceil` smallest with at least that probability. It is an average over objects: those with
+    many labels are covered less often than those with few, with "count" above all.
 
     References
     ----------
-    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer. For several
-       labels: Cauchois, M., Gupta, S., Duchi, J. (2021). Knowing what you know: valid and validated confidence sets in
-       multiclass and multilabel prediction. JMLR 22(81), 1-42.
+    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer. For several labels: Cauchois, M., Gupta, S., Duchi, J. (2021). Knowing what you
+       know: valid and validated confidence sets in multiclass and multilabel prediction. JMLR
+       22(81), 1-42.
 
     Examples
     --------
@@ -152,7 +163,9 @@ def control_cover(outputs: Any, Y: LabelMatrixLike, *, target: float = 0.9, form
     """
     _refuse_unknown(Y)
     checked, labels, names = check_examples(outputs, Y)
-    wanted = check_probability(target, name="target", example="For a probability of 90 % pass target=0.9.")
+    wanted = check_probability(
+        target, name="target", example="For a probability of 90 % pass target=0.9."
+    )
     check_choice(form, FORMS, name="form")
     scores = last_true_numbers(joining_numbers(checked, form), labels)
     limit = quantile_of_scores(scores, 1 - wanted)
@@ -217,6 +230,7 @@ def quantile_of_scores(scores: FloatArray, alpha: Fraction) -> float:
 def _refuse_unknown(Y: Any) -> None:
     if split_unknown(Y)[1] is not None:
         raise ValueError(
-            "Y must hold only 0 and 1, got nan. Whether all true labels are covered is not known where some are not:"
+            "Y must hold only 0 and 1, got nan. Whether all true labels are covered is not known"
+            " where some are not:"
             " leave out examples with NaN, or control the recall, which can use them."
         )

@@ -36,8 +36,10 @@ FIT_FOLDS = "CrossConformalClassifier(...).fit(X, Y)"
 FEW = 10
 
 NO_LEVEL = (
-    "An order of doubt, without a level: ranks among the examined rows themselves are uniform whatever is wrong with"
-    " them, so no share of errors among the first can be promised. With trusted rows it can: pass trusted=(X, Y)."
+    "An order of doubt, without a level: ranks among the examined rows themselves are uniform"
+    " whatever is wrong with"
+    " them, so no share of errors among the first can be promised. With trusted rows it can: pass"
+    " trusted=(X, Y)."
 )
 
 
@@ -58,7 +60,8 @@ class LabelErrors:
     flagged : bool array of shape (n,) or None
         The rows reported at the level; None without trusted rows.
     level : float or None
-        The expected share of correct rows among the flagged ones is at most this; None without trusted rows.
+        The expected share of correct rows among the flagged ones is at most this; None without
+        trusted rows.
     statement : str
         What is promised, under which conditions, and by whom.
     label_names : tuple of str
@@ -80,7 +83,9 @@ class LabelErrors:
         pairs = f"{len(self.pairs)} doubtful labels in {len(self.gains)} rows"
         if self.flagged is None:
             return f"LabelErrors({pairs})"
-        return f"LabelErrors({pairs}, {int(self.flagged.sum())} rows flagged at level={self.level:g})"
+        return (
+            f"LabelErrors({pairs}, {int(self.flagged.sum())} rows flagged at level={self.level:g})"
+        )
 
     @property
     def pairs(self) -> IntArray:
@@ -129,26 +134,29 @@ def find_label_errors(
 ) -> LabelErrors:
     r"""Find the labels of a table that are likely to be wrong, as an order or, with trusted rows, at a level.
 
-    The doubt about a label is the gain of flipping it under the model's posterior,
-    :math:`\log p(\psi \oplus j \mid x) - \log p(\psi \mid x)`, which knows how labels go together. For a measure
-    other than the posterior it is the fall of the score; the level holds all the same.
+    The doubt about a label is the gain of flipping it under the model's posterior, :math:`\log
+    p(\psi \oplus j \mid x) - \log p(\psi \mid x)`, which knows how labels go together. For a
+    measure other than the posterior it is the fall of the score; the level holds all the same.
 
     Parameters
     ----------
     model : fitted conformal classifier
-        Without ``trusted``, a :class:`CrossConformalClassifier` fitted on ``X`` and ``Y``: each row is judged by the
-        model that has not seen it. With ``trusted``, an :class:`InductiveConformalClassifier` fitted on the trusted
-        rows or on other data; it must not have seen ``X``.
+        Without ``trusted``, a :class:`CrossConformalClassifier` fitted on ``X`` and ``Y``: each row
+        is judged by the model that has not seen it. With ``trusted``, an
+        :class:`InductiveConformalClassifier` fitted on the trusted rows or on other data; it must
+        not have seen ``X``.
     X : array-like of shape (n, n_features)
         The rows to examine.
     Y : array-like, sparse matrix or DataFrame of shape (n, q)
         Their labels; rows with NaN are not examined.
     trusted : pair (X, Y) or None, default=None
-        Rows known to be labelled well. Where the model was fitted on these, in this order, those that it held out are
-        used; ``calibration_size=0.5`` is a good choice then. Else all of them are, and must not have trained the model:
-        the rows of the fit in another order are refused, some of them only cannot be recognised.
+        Rows known to be labelled well. Where the model was fitted on these, in this order, those
+        that it held out are used; ``calibration_size=0.5`` is a good choice then. Else all of them
+        are, and must not have trained the model: the rows of the fit in another order are refused,
+        some of them only cannot be recognised.
     level : float, default=0.1
-        With ``trusted``: the accepted share of correct rows among the flagged ones, strictly between 0 and 1.
+        With ``trusted``: the accepted share of correct rows among the flagged ones, strictly
+        between 0 and 1.
 
     Returns
     -------
@@ -164,13 +172,13 @@ def find_label_errors(
     each other [1]_. It is a level for rows; the labels within a row are an order. Scores of several fold models would
     break the proof, so it takes a model without folds.
 
-    Without trusted rows no level can be promised: ranks calibrated on the suspects themselves are uniform whatever
-    is wrong with them.
+    Without trusted rows no level can be promised: ranks calibrated on the suspects themselves are
+    uniform whatever is wrong with them.
 
     References
     ----------
-    .. [1] Bates, S., Candes, E., Lei, L., Romano, Y., Sesia, M. (2023). Testing for outliers with conformal p-values.
-       Annals of Statistics 51(1), 149-178.
+    .. [1] Bates, S., Candes, E., Lei, L., Romano, Y., Sesia, M. (2023). Testing for outliers with
+       conformal p-values. Annals of Statistics 51(1), 149-178.
 
     Examples
     --------
@@ -188,7 +196,10 @@ def find_label_errors(
     promised = _check_level(level)
     _check_kind(model, folds=trusted is None)
     X, labels, complete = _read(model, X, Y)
-    described = {"label_names": model.label_names_ or made_up_names(model.n_labels_), "index": row_index_of(X)}
+    described = {
+        "label_names": model.label_names_ or made_up_names(model.n_labels_),
+        "index": row_index_of(X),
+    }
     if trusted is None:
         return LabelErrors(_out_of_fold_gains(model, X, labels), labels, NO_LEVEL, **described)
     n_suspects = int(complete.sum())
@@ -196,24 +207,43 @@ def find_label_errors(
     least = fewest_flagged(len(trusted_gains), n_suspects, level)
     if least > n_suspects:
         raise ValueError(
-            f"With {len(trusted_gains)} trusted rows to calibrate with, nothing can be flagged at level={level:g}: that"
-            f" takes at least {math.ceil(1 / promised) - 1}. Bring more trusted rows, or accept a higher level."
+            f"With {len(trusted_gains)} trusted rows to calibrate with, nothing can be flagged at"
+            f" level={level:g}: that"
+            f" takes at least {math.ceil(1 / promised) - 1}. Bring more trusted rows, or accept a"
+            f" higher level."
         )
     scores, gains = _score_rows(model, X, labels, complete)
     if _rows_of_fit(model, scores) is not None or _holds_rows_of_fit(model, scores):
-        raise ValueError(f"model must not have seen the rows to examine, but was fitted on them. Use {FIT_TRUSTED}.")
-    nothing_right = np.zeros(len(trusted_gains), dtype=bool)  # every trusted row counts in the p-values
+        raise ValueError(
+            f"model must not have seen the rows to examine, but was fitted on them. Use"
+            f" {FIT_TRUSTED}."
+        )
+    nothing_right = np.zeros(
+        len(trusted_gains), dtype=bool
+    )  # every trusted row counts in the p-values
     chosen = select(trusted_gains, nothing_right, gains[complete].max(axis=1), promised, batch=True)
     p_values, flagged = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=bool)
     p_values[complete], flagged[complete] = chosen.p_values, chosen.accepted
     statement = (
-        f"{int(flagged.sum())} of {n_suspects} rows flagged; flagging any takes at least {least}. The expected share of"
-        f" correctly labelled rows among the flagged ones is at most {float(promised):g}, for independent rows, of"
-        f" which correctly labelled ones are distributed like the {len(trusted_gains)} trusted ones (Bates et al."
-        " 2023). It is an average over trusted rows and tables; the labels within a flagged row are an order, without"
+        f"{int(flagged.sum())} of {n_suspects} rows flagged; flagging any takes at least {least}."
+        f" The expected share of"
+        f" correctly labelled rows among the flagged ones is at most {float(promised):g}, for"
+        f" independent rows, of"
+        f" which correctly labelled ones are distributed like the {len(trusted_gains)} trusted"
+        f" ones (Bates et al."
+        " 2023). It is an average over trusted rows and tables; the labels within a flagged row"
+        " are an order, without"
         " a level."
     )
-    return LabelErrors(gains, labels, statement, p_values=p_values, flagged=flagged, level=float(promised), **described)
+    return LabelErrors(
+        gains,
+        labels,
+        statement,
+        p_values=p_values,
+        flagged=flagged,
+        level=float(promised),
+        **described,
+    )
 
 
 def fewest_flagged(n_trusted: int, n_suspects: int, level: float = 0.1) -> int:
@@ -231,34 +261,48 @@ def fewest_flagged(n_trusted: int, n_suspects: int, level: float = 0.1) -> int:
     Returns
     -------
     int
-        The smallest p-value is 1 / (n_trusted + 1), and of m suspects k are flagged only with p-values up to
-        ``level`` k / m. More than ``n_suspects`` where nothing can be flagged at all.
+        The smallest p-value is 1 / (n_trusted + 1), and of m suspects k are flagged only with
+        p-values up to ``level`` k / m. More than ``n_suspects`` where nothing can be flagged at
+        all.
 
     Examples
     --------
     >>> fewest_flagged(n_trusted=100, n_suspects=1000)
     100
     """
-    n, m = (check_count(count, name=name) for count, name in ((n_trusted, "n_trusted"), (n_suspects, "n_suspects")))
+    n, m = (
+        check_count(count, name=name)
+        for count, name in ((n_trusted, "n_trusted"), (n_suspects, "n_suspects"))
+    )
     return math.ceil(m / (_check_level(level) * (n + 1)))
 
 
 def _check_level(level: Any) -> Fraction:
-    return check_probability(level, name="level", example="To accept 10 % correct rows pass level=0.1.")
+    return check_probability(
+        level, name="level", example="To accept 10 % correct rows pass level=0.1."
+    )
 
 
 def _check_kind(model: Any, *, folds: bool) -> None:
     """Raise ValueError where the model is not of the kind that the question takes."""
-    wanted, how = (CrossConformalClassifier, FIT_FOLDS) if folds else (InductiveConformalClassifier, FIT_TRUSTED)
+    wanted, how = (
+        (CrossConformalClassifier, FIT_FOLDS)
+        if folds
+        else (InductiveConformalClassifier, FIT_TRUSTED)
+    )
     why = "" if folds else ": scores of several fold models would break the proof"
     if not isinstance(model, wanted):
         rows = "without trusted rows" if folds else "with trusted rows"
         got = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
-        raise ValueError(f"model must be of type {wanted.__name__} {rows}, got {got}{why}. Use {how}.")
+        raise ValueError(
+            f"model must be of type {wanted.__name__} {rows}, got {got}{why}. Use {how}."
+        )
     check_is_fitted(model)
 
 
-def _read(model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y") -> tuple[MatrixLike, LabelMatrix, BoolArray]:
+def _read(
+    model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y"
+) -> tuple[MatrixLike, LabelMatrix, BoolArray]:
     """Return objects, labels, unknown ones 0, and which rows have no unknown label."""
     X = model._check_objects(X)
     known = {"n_labels": model.n_labels_, "label_names": model.label_names_}
@@ -266,13 +310,17 @@ def _read(model: Any, X: MatrixLike, Y: LabelMatrixLike, name: str = "Y") -> tup
     labels = check_label_matrix(filled, name=name, **known)
     check_same_length(X, labels, names=(name.replace("Y", "X"), name))
     unknown = None if missing is None else check_label_matrix(missing, name=name, **known)
-    complete: BoolArray = np.ones(len(labels), dtype=bool) if unknown is None else np.all(unknown == 0, axis=1)
+    complete: BoolArray = (
+        np.ones(len(labels), dtype=bool) if unknown is None else np.all(unknown == 0, axis=1)
+    )
     if not complete.any():
         raise ValueError(f"{name} must hold at least one row without unknown labels, got none.")
     return X, labels, complete
 
 
-def _flip_gains(model: Any, k: int, X: MatrixLike, labels: LabelMatrix) -> tuple[IntArray, FloatArray]:
+def _flip_gains(
+    model: Any, k: int, X: MatrixLike, labels: LabelMatrix
+) -> tuple[IntArray, FloatArray]:
     """Return scores of rows under the model of fold k, (n,), and what flipping each label gains, (n, q)."""
     measure, rules = model.calibrator_.folds[k].measure, model.calibrator_.choices.constraints
     (outputs,) = outputs_of_models([model.models_[k]], X, model.n_labels_, n_jobs=model.n_jobs)
@@ -282,7 +330,9 @@ def _flip_gains(model: Any, k: int, X: MatrixLike, labels: LabelMatrix) -> tuple
     for j in range(labels.shape[1]):
         flipped = labels.copy()
         flipped[:, j] ^= 1
-        gains[:, j] = np.ldexp((given - energy.scores(flipped)).astype(np.float64), -measure.exponent_)
+        gains[:, j] = np.ldexp(
+            (given - energy.scores(flipped)).astype(np.float64), -measure.exponent_
+        )
         if rules is not None:
             gains[~rules.allow(flipped), j] = -np.inf
     return given, gains
@@ -296,15 +346,20 @@ def _out_of_fold_gains(model: Any, X: MatrixLike, labels: LabelMatrix) -> FloatA
             scores, gains[rows] = _flip_gains(model, k, _safe_indexing(X, rows), labels[rows])
         if scores is None or not np.allclose(scores, model.calibrator_.folds[k].scores):
             raise ValueError(
-                f"model must have been fitted on the rows to examine, X and Y, in this order. Use {FIT_FOLDS}."
+                f"model must have been fitted on the rows to examine, X and Y, in this order. Use"
+                f" {FIT_FOLDS}."
             )
     return gains
 
 
-def _score_rows(model: Any, X: MatrixLike, labels: LabelMatrix, complete: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _score_rows(
+    model: Any, X: MatrixLike, labels: LabelMatrix, complete: BoolArray
+) -> tuple[FloatArray, FloatArray]:
     """Return scores, (n,), and gains, (n, q), under a model without folds; NaN in rows with unknown labels."""
     scores, gains = np.full(len(labels), np.nan), np.full(labels.shape, np.nan)
-    scores[complete], gains[complete] = _flip_gains(model, 0, _safe_indexing(X, complete), labels[complete])
+    scores[complete], gains[complete] = _flip_gains(
+        model, 0, _safe_indexing(X, complete), labels[complete]
+    )
     return scores, gains
 
 
@@ -316,7 +371,8 @@ def _trusted_gains(model: Any, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
     others = complete.sum() > len(model.calibrator_.folds[0].scores)
     if rows is None and others and _holds_rows_of_fit(model, scores):
         raise ValueError(
-            "trusted must hold the rows that the model was fitted on in the same order, or none of them, got them in"
+            "trusted must hold the rows that the model was fitted on in the same order, or none"
+            " of them, got them in"
             f" another order: those that trained it would break the level. Use {FIT_TRUSTED}."
         )
     largest: FloatArray = gains[complete if rows is None else rows].max(axis=1)

@@ -21,12 +21,14 @@ MOST_EXAMPLES = 10**8
 def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) -> float:
     r"""Return the significance at which regions miss at most ``epsilon``, for all but ``delta`` of calibration sets.
 
-    An inductive predictor at significance :math:`\varepsilon` misses the truth with probability at most
-    :math:`\varepsilon` *on average over calibration sets*. Given its n calibration examples, its coverage is a random
-    number: for significances from :math:`l / (n + 1)` up to the next multiple it has the distribution Beta(n + 1 - l,
-    l), for independent examples with scores that do not tie [1]_. Here l is the largest number with
+    An inductive predictor at significance :math:`\varepsilon` misses the truth with probability at
+    most :math:`\varepsilon` *on average over calibration sets*. Given its n calibration examples,
+    its coverage is a random number: for significances from :math:`l / (n + 1)` up to the next
+    multiple it has the distribution Beta(n + 1 - l, l), for independent examples with scores that
+    do not tie [1]_. Here l is the largest number with
 
-    .. math:: P(\mathrm{Beta}(n + 1 - l, l) < 1 - \varepsilon) = P(\mathrm{Bin}(n, \varepsilon) \le l - 1) \le \delta,
+    .. math:: P(\mathrm{Beta}(n + 1 - l, l) < 1 - \varepsilon) = P(\mathrm{Bin}(n, \varepsilon) \le
+    l - 1) \le \delta,
 
     and the answer is :math:`l / (n + 1)`. Ties make coverage only higher.
 
@@ -37,33 +39,36 @@ def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) 
     epsilon : float
         The error probability that a fitted predictor may have, strictly between 0 and 1.
     delta : float, default=0.1
-        The probability, over calibration sets, of a predictor with a higher one, strictly between 0 and 1.
+        The probability, over calibration sets, of a predictor with a higher one, strictly between 0
+        and 1.
 
     Returns
     -------
     float
-        Below ``epsilon``: for ``region(significance)`` of a predictor with these calibration examples.
+        Below ``epsilon``: for ``region(significance)`` of a predictor with these calibration
+        examples.
 
     Raises
     ------
     ValueError
-        Where n is too small: no region but that of all labelsets is known to err so little. The message gives the
-        least n, :math:`\log \delta / \log(1 - \varepsilon)` rounded up.
+        Where n is too small: no region but that of all labelsets is known to err so little. The
+        message gives the least n, :math:`\log \delta / \log(1 - \varepsilon)` rounded up.
 
     Notes
     -----
     For label-wise regions too, where they are inductive, not conditional and not smoothed:
     ``predictions.region(pac_significance(n, 0.1), at_most_wrong=h)``.
 
-    Why: at significance l / (n + 1) a labelset is ruled out exactly if it is stranger than the l-th strangest
-    calibration example. With U the distribution function of the scores at that example, the error probability is
-    1 - U. For scores without ties U is the (n + 1 - l)-th smallest of n independent uniform numbers, so it is
-    Beta(n + 1 - l, l). With ties, break them by a draw: that rules out more labelsets, not fewer, and has this
-    distribution.
+    Why: at significance l / (n + 1) a labelset is ruled out exactly if it is stranger than the l-th
+    strangest calibration example. With U the distribution function of the scores at that example,
+    the error probability is 1 - U. For scores without ties U is the (n + 1 - l)-th smallest of n
+    independent uniform numbers, so it is Beta(n + 1 - l, l). With ties, break them by a draw: that
+    rules out more labelsets, not fewer, and has this distribution.
 
     References
     ----------
-    .. [1] Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25, 475-490.
+    .. [1] Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25,
+       475-490.
 
     Examples
     --------
@@ -77,20 +82,28 @@ def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) 
     """
     n = check_count(n_calibration, name="n_calibration")
     if n > MOST_EXAMPLES:
-        raise ValueError(f"n_calibration must be at most {MOST_EXAMPLES}, got {shown(n_calibration)}.")
-    level = check_probability(epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1.")
+        raise ValueError(
+            f"n_calibration must be at most {MOST_EXAMPLES}, got {shown(n_calibration)}."
+        )
+    level = check_probability(
+        epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1."
+    )
     failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
     return float(_largest_level(n, level, failing))
 
 
 def _largest_level(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return l / (n + 1), see :func:`pac_significance`."""
-    within = bdtr(np.arange(n, dtype=np.float64), n, float(epsilon)) <= float(delta)  # rising, for l - 1 = 0, 1, ...
+    within = bdtr(np.arange(n, dtype=np.float64), n, float(epsilon)) <= float(
+        delta
+    )  # rising, for l - 1 = 0, 1, ...
     largest = n if within.all() else int(within.argmin())
     if largest == 0:
         raise ValueError(
-            f"An error of at most {float(epsilon):g} for all but {float(delta):g} of calibration sets takes"
-            f" {_least_examples(epsilon, delta)} calibration examples, got {n}. Calibrate with more, or accept a larger"
+            f"An error of at most {float(epsilon):g} for all but {float(delta):g} of calibration"
+            f" sets takes"
+            f" {_least_examples(epsilon, delta)} calibration examples, got {n}. Calibrate with"
+            f" more, or accept a larger"
             " epsilon or delta."
         )
     return Fraction(largest, n + 1)
@@ -99,7 +112,11 @@ def _largest_level(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 def _least_examples(epsilon: Fraction, delta: Fraction) -> str:
     """Return in words how many examples it takes; either probability may be less than what a float holds."""
     rate = -math.log1p(-epsilon)
-    surprise = math.log(delta.denominator) - math.log(delta.numerator) if float(delta) == 0 else -math.log(delta)
+    surprise = (
+        math.log(delta.denominator) - math.log(delta.numerator)
+        if float(delta) == 0
+        else -math.log(delta)
+    )
     least = surprise / rate - 1e-9 if rate > 0 else math.inf
     return f"at least {math.ceil(least)}" if least < 1e15 else "more than 10^15"
 
@@ -111,7 +128,8 @@ class PacRegion:
     Attributes
     ----------
     region : LabelsetRegion
-        The regions, at ``significance``; they are the usual ones, and what they state themselves holds as well.
+        The regions, at ``significance``; they are the usual ones, and what they state themselves
+        holds as well.
     significance : float
         Of the regions: lower than ``epsilon``.
     epsilon : float
@@ -144,14 +162,16 @@ class PacRegion:
     statement: str
 
 
-def pac_region(predictions: LabelsetPredictions, epsilon: float, *, delta: float = 0.1) -> PacRegion:
+def pac_region(
+    predictions: LabelsetPredictions, epsilon: float, *, delta: float = 0.1
+) -> PacRegion:
     """Return regions that miss the truth with probability at most ``epsilon``, for nearly every calibration set.
 
     Parameters
     ----------
     predictions : LabelsetPredictions
-        Of an inductive predictor: one model, calibration examples that it has not seen, no categories, no weights, no
-        smoothing.
+        Of an inductive predictor: one model, calibration examples that it has not seen, no
+        categories, no weights, no smoothing.
     epsilon : float
         The error probability that this fitted predictor may have, strictly between 0 and 1.
     delta : float, default=0.1
@@ -172,7 +192,9 @@ def pac_region(predictions: LabelsetPredictions, epsilon: float, *, delta: float
     >>> len(answer.region), round(answer.significance, 3)
     (20, 0.066)
     """
-    level = check_probability(epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1.")
+    level = check_probability(
+        epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1."
+    )
     failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
     guarantee = _check_inductive(predictions)
     n = guarantee.n_calibration or 0
@@ -184,9 +206,12 @@ def pac_region(predictions: LabelsetPredictions, epsilon: float, *, delta: float
         epsilon=float(level),
         delta=float(failing),
         statement=(
-            f"With probability at least {float(1 - failing):g} over the {n} calibration examples, regions of new"
-            f" objects miss the true labelset{guarantee.although} with probability at most {float(level):g} given"
-            f" these examples, for {conditions}, at significance {significance:.4g} ({PROVED_BY}). Ties make that only"
+            f"With probability at least {float(1 - failing):g} over the {n} calibration examples,"
+            f" regions of new"
+            f" objects miss the true labelset{guarantee.although} with probability at most"
+            f" {float(level):g} given"
+            f" these examples, for {conditions}, at significance {significance:.4g}"
+            f" ({PROVED_BY}). Ties make that only"
             " safer." + (f" {guarantee.remark}" if guarantee.remark else "")
         ),
     )
@@ -196,16 +221,23 @@ def _check_inductive(predictions: Any) -> Guarantee:
     """Return the guarantee of plain inductive predictions, or say that nothing is proven about these."""
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
-            f"predictions must be what predict_labelsets returns, got a {type(predictions).__name__}."
+            f"predictions must be what predict_labelsets returns, got a"
+            f" {type(predictions).__name__}."
             " For label-wise regions pass pac_significance(n, epsilon, delta=delta) to region."
         )
     guarantee = predictions.guarantee
     smoothed = guarantee.vacuous_below is None
     if not isinstance(guarantee, Guarantee) or guarantee.name != "inductive" or smoothed:
-        kind = f"guarantee {guarantee.name!r}" if isinstance(guarantee, Guarantee) else "no known guarantee"
+        kind = (
+            f"guarantee {guarantee.name!r}"
+            if isinstance(guarantee, Guarantee)
+            else "no known guarantee"
+        )
         raise ValueError(
-            "A level that holds for nearly every calibration set is known for plain inductive predictors only, got"
-            f" predictions with {'smoothed p-values' if smoothed else kind}. Use InductiveConformalClassifier, or"
+            "A level that holds for nearly every calibration set is known for plain inductive"
+            " predictors only, got"
+            f" predictions with {'smoothed p-values' if smoothed else kind}. Use"
+            f" InductiveConformalClassifier, or"
             " calibrate_outputs without folds, and no categories, weights or smoothing."
         )
     return guarantee

@@ -52,7 +52,10 @@ class QuestionPlan:
         """Take the answer to :attr:`question`."""
         i = self.object
         if i is None:
-            raise ValueError("This plan is at its end: the budget is spent, or no object is left that can be settled.")
+            raise ValueError(
+                "This plan is at its end: the budget is spent, or no object is left that can be"
+                " settled."
+            )
         self.questions[i].answer(check_flag(value, name="value"))
         self._answered.append(i)
         self._expected[i] = self.questions[i].expected_answers
@@ -69,7 +72,9 @@ class QuestionPlan:
     def spent(self) -> float:
         """What the answers so far have cost."""
         labelsets = sum(asking.n_labelsets for asking in self.questions)
-        return sum(asking.n_labels for asking in self.questions) + (self.labelset_cost * labelsets if labelsets else 0)
+        return sum(asking.n_labels for asking in self.questions) + (
+            self.labelset_cost * labelsets if labelsets else 0
+        )
 
     @property
     def settled(self) -> BoolArray:
@@ -91,15 +96,23 @@ class QuestionPlan:
         parts += [self._region.statement]
         if isinstance(guarantee, Guarantee):
             bound = min(guarantee.error_bound(level), 1.0)
-            share = f", a share of at most {min(bound * n / k, 1.0):.3g} of the settled ones" if k else ""
+            share = (
+                f", a share of at most {min(bound * n / k, 1.0):.3g} of the settled ones"
+                if k
+                else ""
+            )
             parts.append(
-                "With truthful answers a settled labelset is wrong only where its region misses the true one, whatever"
-                f" is asked about which object: in expectation at most {bound * n:.3g} of all {n} objects are settled"
+                "With truthful answers a settled labelset is wrong only where its region misses"
+                " the true one, whatever"
+                f" is asked about which object: in expectation at most {bound * n:.3g} of all {n}"
+                f" objects are settled"
                 f" and wrong{share}."
             )
         n_empty = sum(not (asking.undecided or asking.settled) for asking in self.questions)
         if n_empty:
-            parts.append(f"For {n_empty} objects no labelset of the region is left: they cannot be settled.")
+            parts.append(
+                f"For {n_empty} objects no labelset of the region is left: they cannot be settled."
+            )
         return " ".join(parts)
 
     def _cost_of(self, question: YesNoQuestion | None) -> float:
@@ -109,8 +122,8 @@ class QuestionPlan:
 def plan(region: LabelsetRegion, *, budget: float, labelset_cost: float = 1.0) -> QuestionPlan:
     """Return which questions to ask about which objects, so that a number of answers settles as many as it can.
 
-    The next answer always goes to the object that is expected to need the fewest further ones. The level holds for all
-    objects of the batch together, however the answers are spent.
+    The next answer always goes to the object that is expected to need the fewest further ones. The
+    level holds for all objects of the batch together, however the answers are spent.
 
     Parameters
     ----------
@@ -119,12 +132,14 @@ def plan(region: LabelsetRegion, *, budget: float, labelset_cost: float = 1.0) -
     budget : float
         What the answers may cost together, an answer about a label being 1.
     labelset_cost : float, default=1.0
-        What it costs to judge whether a labelset is exactly the object's; infinite: only labels are asked about.
+        What it costs to judge whether a labelset is exactly the object's; infinite: only labels are
+        asked about.
 
     Returns
     -------
     QuestionPlan
-        Ask its ``question`` about its ``object`` and pass what was said to ``answer``, until there is none.
+        Ask its ``question`` about its ``object`` and pass what was said to ``answer``, until there
+        is none.
 
     Examples
     --------
@@ -143,5 +158,10 @@ def plan(region: LabelsetRegion, *, budget: float, labelset_cost: float = 1.0) -
     QuestionPlan(2 of 2 objects settled, 3 of 3 answers spent)
     """
     if not isinstance(region, LabelsetRegion):
-        raise ValueError(f"region must be a LabelsetRegion, got {type(region).__name__}. Use predictions.region(0.1).")
-    return QuestionPlan(region, check_number(budget, name="budget", at_least=0), check_labelset_cost(labelset_cost))
+        raise ValueError(
+            f"region must be a LabelsetRegion, got {type(region).__name__}. Use"
+            f" predictions.region(0.1)."
+        )
+    return QuestionPlan(
+        region, check_number(budget, name="budget", at_least=0), check_labelset_cost(labelset_cost)
+    )

@@ -1,7 +1,7 @@
 """What control of recall and of precision share: the predictor that they return, and tests of a mean loss.
 
-Is a mean loss below a level? The tests are wrong with a probability that is bounded for any distribution of losses
-between 0 and 1.
+Is a mean loss below a level? The tests are wrong with a probability that is bounded for any
+distribution of losses between 0 and 1.
 """
 
 import math
@@ -29,8 +29,8 @@ class ThresholdPredictor:
     target : float
         The recall or the precision asked for.
     reached : bool
-        Whether the calibration examples show that the target is reached. Where they do not, the threshold is the one
-        that cannot fail: 0 for recall, infinity for precision.
+        Whether the calibration examples show that the target is reached. Where they do not, the
+        threshold is the one that cannot fail: 0 for recall, infinity for precision.
     n_labels : int
         The number of labels.
     n_calibration : int
@@ -38,7 +38,8 @@ class ThresholdPredictor:
     statement : str
         What is proven about new objects, under which conditions, and by whom.
     label_names : tuple of str or None
-        The labels, where they have names: then the columns of new outputs with names are taken by these.
+        The labels, where they have names: then the columns of new outputs with names are taken by
+        these.
 
     Examples
     --------
@@ -93,7 +94,9 @@ def sum_of_shares(parts: IntArray, wholes: IntArray) -> Fraction:
     Fraction(1, 1)
     """
     by_whole = np.bincount(wholes, weights=parts)  # floats, but of whole numbers
-    return sum((Fraction(int(part), whole) for whole, part in enumerate(by_whole) if part), Fraction(0))
+    return sum(
+        (Fraction(int(part), whole) for whole, part in enumerate(by_whole) if part), Fraction(0)
+    )
 
 
 def hoeffding_bentkus_p_value(total: Fraction, n: int, level: Fraction) -> float:
@@ -101,7 +104,8 @@ def hoeffding_bentkus_p_value(total: Fraction, n: int, level: Fraction) -> float
 
     With :math:`\hat R` the mean of the losses and :math:`\alpha` the level [1]_,
 
-    .. math:: p = \min\left(e^{-n h(\min(\hat R, \alpha), \alpha)},\; e \, P(\mathrm{Bin}(n, \alpha) \le \lceil n
+    .. math:: p = \min\left(e^{-n h(\min(\hat R, \alpha), \alpha)},\; e \, P(\mathrm{Bin}(n, \alpha)
+    \le \lceil n
        \hat R \rceil)\right), \quad h(a, b) = a \log\frac{a}{b} + (1 - a) \log\frac{1 - a}{1 - b}
 
     It never falls when a loss rises.
@@ -117,8 +121,8 @@ def hoeffding_bentkus_p_value(total: Fraction, n: int, level: Fraction) -> float
 
     References
     ----------
-    .. [1] Bates, S., Angelopoulos, A., Lei, L., Malik, J., Jordan, M. (2021). Distribution-free, risk-controlling
-       prediction sets. Journal of the ACM 68(6), article 43.
+    .. [1] Bates, S., Angelopoulos, A., Lei, L., Malik, J., Jordan, M. (2021). Distribution-free,
+       risk-controlling prediction sets. Journal of the ACM 68(6), article 43.
 
     Examples
     --------
@@ -134,7 +138,8 @@ def hoeffding_bentkus_p_value(total: Fraction, n: int, level: Fraction) -> float
 def betting_rejects(losses: FloatArray, level: Fraction, delta: float) -> BoolArray:
     """Tell for each row of losses whether a gambler's capital refutes that their mean is above the level.
 
-    If it is, the capital ever reaches 1 / delta with probability at most delta (Ville's inequality).
+    If it is, the capital ever reaches 1 / delta with probability at most delta (Ville's
+    inequality).
 
     Parameters
     ----------
@@ -172,15 +177,17 @@ def highest_log_capital(losses: FloatArray, level: Fraction, delta: float) -> Fl
 
     References
     ----------
-    .. [1] Waudby-Smith, I., Ramdas, A. (2024). Estimating means of bounded random variables by betting. JRSS B 86(1),
-       1-27; in this form Bates et al. (2021).
+    .. [1] Waudby-Smith, I., Ramdas, A. (2024). Estimating means of bounded random variables by
+       betting. JRSS B 86(1), 1-27; in this form Bates et al. (2021).
 
     Examples
     --------
     >>> np.exp(highest_log_capital(np.array([[0.0, 0.0]]), Fraction(1, 2), 0.1)).round(6).tolist()
     [2.25]
     """
-    by_example = np.ascontiguousarray(losses.T)  # running sums down the columns take all thresholds at once
+    by_example = np.ascontiguousarray(
+        losses.T
+    )  # running sums down the columns take all thresholds at once
     n, n_tests = by_example.shape
     seen = np.arange(2, n + 2)[:, None]
     means = (0.5 + np.cumsum(by_example, axis=0)) / seen

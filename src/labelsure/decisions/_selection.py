@@ -42,17 +42,22 @@ class Facts:
         level = f"at most {float(self.alpha):g}"
         counted = f"{n_accepted} of {self.n_new} objects accepted."
         conditions = (
-            f"for exchangeable examples, {self.n_held_out} of them held out, {self.n_wrong} of these with {self.fault}"
+            f"for exchangeable examples, {self.n_held_out} of them held out, {self.n_wrong} of"
+            f" these with {self.fault}"
             f" ({PROVED_BY})"
         )
         if batch and self.n_new > 1:
             return (
-                f"{counted} The expected share of objects with {self.fault} among the accepted ones is {level},"
-                f" {conditions}. It is an average over held-out examples and batches: one batch may have more."
+                f"{counted} The expected share of objects with {self.fault} among the accepted"
+                f" ones is {level},"
+                f" {conditions}. It is an average over held-out examples and batches: one batch"
+                f" may have more."
             )
         return (
-            f"{counted} The probability that an object has {self.fault} and is accepted is {level}, {conditions}."
-            " That is a share of all objects: among the accepted ones it may be larger. To bound it there, select from"
+            f"{counted} The probability that an object has {self.fault} and is accepted is"
+            f" {level}, {conditions}."
+            " That is a share of all objects: among the accepted ones it may be larger. To bound"
+            " it there, select from"
             " a batch of objects at once."
         )
 
@@ -71,22 +76,27 @@ class Facts:
         least = math.ceil(1 / self.alpha) - 1
         if n < least:
             return (
-                f"{intro} With {n} held-out examples no p-value is below 1/{n + 1}: at least {least} are needed, and"
+                f"{intro} With {n} held-out examples no p-value is below 1/{n + 1}: at least"
+                f" {least} are needed, and"
                 " more where some of the surest are wrong."
             )
         allowed, share = alpha * ranks / self.n_new, (numerators - 1) / n
         enough = allowed > share
         needed = (1 - allowed[enough]) / (allowed[enough] - share[enough])
         advice = (
-            f"With about {math.ceil(needed.min())} held-out examples, and the same share of wrong ones among the"
+            f"With about {math.ceil(needed.min())} held-out examples, and the same share of wrong"
+            f" ones among the"
             " surest, some could be."
             if enough.any()
-            else "More held-out examples would not change that; a better model or measure of sureness may."
+            else "More held-out examples would not change that; a better model or measure of"
+            " sureness may."
         )
         reached = float(np.min(numerators * self.n_new / ranks)) / (n + 1)
         return (
-            f"{intro} {self.n_wrong} of {n} held-out examples have {self.fault}, too many of them where the model is as"
-            f" sure as it is of the new objects: the lowest level at which any is accepted is {reached:.3g}. {advice}"
+            f"{intro} {self.n_wrong} of {n} held-out examples have {self.fault}, too many of them"
+            f" where the model is as"
+            f" sure as it is of the new objects: the lowest level at which any is accepted is"
+            f" {reached:.3g}. {advice}"
         )
 
 
@@ -103,15 +113,15 @@ class Selection:
     sureness : array of shape (m,)
         How sure the model is of each prediction.
     threshold : float
-        The lowest sureness accepted; infinity where nothing is. Where ties are broken at random, some objects with
-        just this sureness are not accepted.
+        The lowest sureness accepted; infinity where nothing is. Where ties are broken at random,
+        some objects with just this sureness are not accepted.
     alpha : float
         The level asked for.
     n_held_out, n_wrong : int
         The held-out examples, and how many of their predictions are wrong.
     statement : str
-        How many are accepted, what is proven about them, under which conditions, and by whom; where nothing can be
-        accepted, why, and what it would take.
+        How many are accepted, what is proven about them, under which conditions, and by whom; where
+        nothing can be accepted, why, and what it would take.
     labelsets : array of shape (m, q) or None
         The predicted labelsets, where a model made them.
     label_names : tuple of str or None
@@ -185,31 +195,35 @@ def select_objects(
 ) -> Selection:
     r"""Accept as many new objects as possible, with an expected share of wrong ones among them of at most ``alpha``.
 
-    With :math:`s_i` the sureness of n held-out examples and :math:`s` that of a new object, the p-value of "its
-    prediction is wrong" is [1]_
+    With :math:`s_i` the sureness of n held-out examples and :math:`s` that of a new object, the
+    p-value of "its prediction is wrong" is [1]_
 
     .. math:: p = \frac{|\{i : \text{example } i \text{ is wrong}, \; s_i \ge s\}| + 1}{n + 1}.
 
-    Of a batch of m new objects those with :math:`p \le \alpha R / m` are accepted, R being the largest number of
-    objects for which that is so (Benjamini & Hochberg).
+    Of a batch of m new objects those with :math:`p \le \alpha R / m` are accepted, R being the
+    largest number of objects for which that is so (Benjamini & Hochberg).
 
     Parameters
     ----------
     sureness : array-like of shape (n,)
-        How sure a model is of its prediction for each held-out example: any number, the higher the surer. Neither the
-        model nor how sureness is computed may have been learned from these examples.
+        How sure a model is of its prediction for each held-out example: any number, the higher the
+        surer. Neither the model nor how sureness is computed may have been learned from these
+        examples.
     right : array-like of bool of shape (n,)
         Whether those predictions are right.
     new_sureness : array-like of shape (m,)
         How sure the model is of its predictions for the new objects.
     alpha : float, default=0.05
-        The share of wrong ones among the accepted that you accept, strictly between 0 and 1. Choose it before you look.
+        The share of wrong ones among the accepted that you accept, strictly between 0 and 1. Choose
+        it before you look.
     batch : bool, default=True
-        Whether the new objects are a batch, to be decided about at once. False decides about each by itself, p <=
-        ``alpha``, for objects that arrive one after the other; the promise is then another one, see below.
+        Whether the new objects are a batch, to be decided about at once. False decides about each
+        by itself, p <= ``alpha``, for objects that arrive one after the other; the promise is then
+        another one, see below.
     random_ties : bool, default=False
-        Whether equal sureness is ordered at random. By default a new object counts every wrong example that is
-        equally sure against it, which is valid too and accepts fewer where there are many ties.
+        Whether equal sureness is ordered at random. By default a new object counts every wrong
+        example that is equally sure against it, which is valid too and accepts fewer where there
+        are many ties.
     random_state : int, RandomState or None, default=None
         For ``random_ties``.
 
@@ -220,26 +234,29 @@ def select_objects(
 
     Notes
     -----
-    *A batch.* For exchangeable examples, held-out and new, the expected share of wrong ones among the accepted (0 where
-    none is accepted) is at most ``alpha``, whatever the model, the number of examples, and the ties [1]_. Why: give
-    right examples the score :math:`V = \infty` and wrong ones :math:`V = -s`. Say object j is wrong and accepted; its
-    p-value is then the rank of its V among :math:`V_1, \dots, V_n, V_j`, from 1 / (n + 1) to 1. Put :math:`V_j` among
-    the held-out scores that the others are compared with: the p-values of the objects less sure than j stay as they
-    are, those of the surer ones, accepted with j anyway, fall. So R stays the same, and is now a function of the *set*
-    :math:`\{V_1, \dots, V_n, V_j\}` and of the other objects. Given these every rank is equally likely, ties only
-    raise it, so j is wrong and accepted with probability at most :math:`\alpha R / m`, and contributes at most
-    :math:`\alpha / m` to the expected share. Ties broken at random are a score with an independent draw as its last
-    digits, for examples and objects alike; the same proof holds.
+    *A batch.* For exchangeable examples, held-out and new, the expected share of wrong ones among
+    the accepted (0 where none is accepted) is at most ``alpha``, whatever the model, the number of
+    examples, and the ties [1]_. Why: give right examples the score :math:`V = \infty` and wrong
+    ones :math:`V = -s`. Say object j is wrong and accepted; its p-value is then the rank of its V
+    among :math:`V_1, \dots, V_n, V_j`, from 1 / (n + 1) to 1. Put :math:`V_j` among the held-out
+    scores that the others are compared with: the p-values of the objects less sure than j stay as
+    they are, those of the surer ones, accepted with j anyway, fall. So R stays the same, and is now
+    a function of the *set* :math:`\{V_1, \dots, V_n, V_j\}` and of the other objects. Given these
+    every rank is equally likely, ties only raise it, so j is wrong and accepted with probability at
+    most :math:`\alpha R / m`, and contributes at most :math:`\alpha / m` to the expected share.
+    Ties broken at random are a score with an independent draw as its last digits, for examples and
+    objects alike; the same proof holds.
 
-    *One by one.* An object is wrong and accepted with probability at most ``alpha``: a share of all objects, not of the
-    accepted ones. A batch of a single object is the same.
+    *One by one.* An object is wrong and accepted with probability at most ``alpha``: a share of all
+    objects, not of the accepted ones. A batch of a single object is the same.
 
-    Both are averages over held-out examples and new objects together. Given the held-out examples, or in one batch, the
-    share may be larger.
+    Both are averages over held-out examples and new objects together. Given the held-out examples,
+    or in one batch, the share may be larger.
 
     References
     ----------
-    .. [1] Jin, Y., Candes, E. J. (2023). Selection by prediction with conformal p-values. JMLR 24(244), 1-41.
+    .. [1] Jin, Y., Candes, E. J. (2023). Selection by prediction with conformal p-values. JMLR
+       24(244), 1-41.
 
     Examples
     --------
@@ -252,9 +269,14 @@ def select_objects(
     >>> selection
     Selection(alpha=0.1, 181 of 200 objects accepted)
     """
-    held_out, new = check_sureness(sureness, "sureness"), check_sureness(new_sureness, "new_sureness")
+    held_out, new = (
+        check_sureness(sureness, "sureness"),
+        check_sureness(new_sureness, "new_sureness"),
+    )
     correct = _check_right(right, len(held_out))
-    level = check_probability(alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05.")
+    level = check_probability(
+        alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05."
+    )
     orders = None
     if check_flag(random_ties, name="random_ties"):
         draws = check_random_state(random_state).random_sample(len(held_out) + len(new))
@@ -288,14 +310,20 @@ def select(
     """
     of_held_out, of_new = (held_out, new) if orders is None else orders
     wrong = np.sort(of_held_out[~right])
-    numerators = len(wrong) - np.searchsorted(wrong, of_new, side="left") + 1  # ties count against the object
+    numerators = (
+        len(wrong) - np.searchsorted(wrong, of_new, side="left") + 1
+    )  # ties count against the object
     at_once = check_flag(batch, name="batch")
     ranks = np.arange(1, len(new) + 1) if at_once else np.full(len(new), len(new))
     ordered = np.sort(numerators)
-    too_large = smallest_numerators(alpha * (len(held_out) + 1) / len(new), ranks)  # for the k surest to be accepted
+    too_large = smallest_numerators(
+        alpha * (len(held_out) + 1) / len(new), ranks
+    )  # for the k surest to be accepted
     passing = np.flatnonzero(ordered < too_large)
     n_accepted = int(passing[-1]) + 1 if len(passing) else 0
-    accepted: BoolArray = numerators <= ordered[n_accepted - 1] if n_accepted else np.zeros(len(new), dtype=bool)
+    accepted: BoolArray = (
+        numerators <= ordered[n_accepted - 1] if n_accepted else np.zeros(len(new), dtype=bool)
+    )
     facts = Facts(len(held_out), len(wrong), len(new), alpha, fault)
     return Selection(
         accepted,
@@ -315,13 +343,17 @@ def check_sureness(values: Any, name: str) -> FloatArray:
     numbers = as_numbers(values, name=name, shape="(n_objects,)")
     if numbers.ndim != 1 or len(numbers) == 0:
         raise ValueError(
-            f"{name} must have shape (n_objects,) with at least one object, got shape {numbers.shape}."
+            f"{name} must have shape (n_objects,) with at least one object, got shape"
+            f" {numbers.shape}."
             " Pass one number per object, the higher the surer."
         )
     array: FloatArray = numbers.astype(np.float64)
     missing = find_entry(np.isnan(array), array)
     if missing:
-        raise ValueError(f"{name} must be numbers, got {missing}. Give objects without a sureness minus infinity.")
+        raise ValueError(
+            f"{name} must be numbers, got {missing}. Give objects without a sureness minus"
+            f" infinity."
+        )
     return array
 
 
@@ -331,14 +363,17 @@ def _check_right(right: Any, n_held_out: int) -> BoolArray:
     wrong = find_entry((array != 0) & (array != 1), array)
     if array.ndim != 1 or wrong:
         raise ValueError(
-            f"right must hold True or False for each held-out example, got {wrong or f'shape {array.shape}'}."
+            f"right must hold True or False for each held-out example, got"
+            f" {wrong or f'shape {array.shape}'}."
             " Pass whether each prediction is right, for instance (Y_pred == Y).all(axis=1)."
         )
     correct: BoolArray = array == 1
     return correct
 
 
-def _break_ties(held_out: FloatArray, new: FloatArray, draws: FloatArray) -> tuple[IntArray, IntArray]:
+def _break_ties(
+    held_out: FloatArray, new: FloatArray, draws: FloatArray
+) -> tuple[IntArray, IntArray]:
     """Return the places of examples and objects in one order, by sureness and then by draws."""
     order = np.lexsort((draws, np.concatenate([held_out, new])))
     places = np.empty(len(order), dtype=np.int64)

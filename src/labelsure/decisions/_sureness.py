@@ -65,15 +65,23 @@ class Question:
         allowed, n_labels = check_count(at_most, name="at_most", at_least=0), len(label_names)
         if allowed >= n_labels:
             raise ValueError(
-                f"at_most must be below the number of labels, {n_labels}, got {allowed}: more cannot be wrong."
+                f"at_most must be below the number of labels, {n_labels}, got {allowed}: more"
+                f" cannot be wrong."
             )
         if label is None:
             return cls(n_labels, allowed)
         if allowed:
-            raise ValueError(f"at_most={allowed} and label={label!r} are two questions. Ask one of them.")
-        if not (label in label_names if isinstance(label, str) else is_whole(label) and label in range(n_labels)):
             raise ValueError(
-                f"label must be the name of a label or a number from 0 to {n_labels - 1}, got {label!r}."
+                f"at_most={allowed} and label={label!r} are two questions. Ask one of them."
+            )
+        if not (
+            label in label_names
+            if isinstance(label, str)
+            else is_whole(label) and label in range(n_labels)
+        ):
+            raise ValueError(
+                f"label must be the name of a label or a number from 0 to {n_labels - 1}, got"
+                f" {label!r}."
                 f" {list_labels(label_names)}"
             )
         position = label_names.index(label) if isinstance(label, str) else int(label)
@@ -96,13 +104,17 @@ class Question:
     def judge(self, predicted: LabelMatrix, Y: LabelMatrix) -> BoolArray:
         """Tell which predictions are right."""
         wrong = predicted != Y
-        right: BoolArray = ~wrong[:, self.label] if self.label is not None else wrong.sum(axis=1) <= self.at_most
+        right: BoolArray = (
+            ~wrong[:, self.label] if self.label is not None else wrong.sum(axis=1) <= self.at_most
+        )
         return right
 
 
 def check_kind(kind: Any, model: Any, question: Question) -> Sureness:
     """Return how sureness is measured, None being the best way that there is, or say what does not go together."""
-    p_values = ["predict_labelsets"] if question.label is None else ["predict_labelsets", "predict_labels"]
+    p_values = (
+        ["predict_labelsets"] if question.label is None else ["predict_labelsets", "predict_labels"]
+    )
     possible = {
         "gap": hasattr(model, "nonconformity") and question.whole,
         "outputs": has_outputs(model),
@@ -137,12 +149,12 @@ def predict_with_sureness(
     question : Question
         What has to be right.
     kind : str or callable
-        "gap": by how much the second best labelset is stranger than the best. "outputs": the logarithm of the
-        probability that the prediction is right, labels taken as independent. "p-values": how implausible the next
-        best answer is. Or a function from X to numbers.
+        "gap": by how much the second best labelset is stranger than the best. "outputs": the
+        logarithm of the probability that the prediction is right, labels taken as independent.
+        "p-values": how implausible the next best answer is. Or a function from X to numbers.
     exact : bool
-        Whether a search for the best labelset that was stopped early is refused: where it stops depends on the
-        examples that calibrated the model.
+        Whether a search for the best labelset that was stopped early is refused: where it stops
+        depends on the examples that calibrated the model.
     """
     of_labelsets, of_labels = hasattr(model, "predict_labelsets"), hasattr(model, "predict_labels")
     predictions: Any = None
@@ -150,7 +162,8 @@ def predict_with_sureness(
         predictions = model.predict_labelsets(X) if of_labelsets else model.predict_labels(X)
     if exact and not predictions.certain.all():
         raise ValueError(
-            "With this many labels the best labelset of some objects was not found for certain, and depends on the"
+            "With this many labels the best labelset of some objects was not found for certain,"
+            " and depends on the"
             " examples that calibrated the model. Calibrate with fresh examples, without from_fit."
         )
     if kind == "gap":
@@ -165,10 +178,14 @@ def predict_with_sureness(
         check_same_length(own, predicted, names=("sureness", "X"))
         return predicted, own
     if kind == "outputs":
-        return predicted, log_probability(predicted, mean_outputs(model, X, question.n_labels), question)
+        return predicted, log_probability(
+            predicted, mean_outputs(model, X, question.n_labels), question
+        )
     if question.whole:
         return predicted, predictions.confidence
-    p_values = (predictions.label_p_values if of_labelsets else predictions.p_values)[:, question.label]
+    p_values = (predictions.label_p_values if of_labelsets else predictions.p_values)[
+        :, question.label
+    ]
     return predicted, np.abs(p_values[:, 1] - p_values[:, 0])
 
 
@@ -186,7 +203,9 @@ def log_probability(predicted: LabelMatrix, outputs: FloatArray, question: Quest
     wrong = np.abs(predicted - outputs)
     if question.label is not None:
         wrong = wrong[:, [question.label]]
-    chances = np.zeros((len(wrong), question.at_most + 1))  # of 0, 1, ..., at_most wrong labels among those met
+    chances = np.zeros(
+        (len(wrong), question.at_most + 1)
+    )  # of 0, 1, ..., at_most wrong labels among those met
     chances[:, 0] = 1.0
     log_scale = np.zeros(len(wrong))
     for of_label in wrong.T:
@@ -195,7 +214,9 @@ def log_probability(predicted: LabelMatrix, outputs: FloatArray, question: Quest
         chances[:, 1:] += one_more
         total = chances.sum(axis=1)
         with np.errstate(divide="ignore"):
-            log_scale += np.log(total)  # kept apart: products over thousands of labels are beyond any float
+            log_scale += np.log(
+                total
+            )  # kept apart: products over thousands of labels are beyond any float
         chances /= np.where(total > 0, total, 1.0)[:, None]
     return log_scale
 
@@ -204,7 +225,11 @@ def names_of_labels(model: Any) -> tuple[str, ...] | None:
     """Return what a model calls its labels, or None."""
     if isinstance(model, OutputsPredictor):
         return model.calibrator.label_names
-    names = getattr(model, "label_names" if isinstance(model, LabelWiseOutputsPredictor) else "label_names_", None)
+    names = getattr(
+        model,
+        "label_names" if isinstance(model, LabelWiseOutputsPredictor) else "label_names_",
+        None,
+    )
     return None if names is None else tuple(names)
 
 
@@ -215,7 +240,9 @@ def rows_of(model: Any, X: MatrixLike) -> Any:
 
 def has_outputs(model: Any) -> bool:
     if hasattr(model, "predict_labelsets") or hasattr(model, "predict_labels"):
-        return isinstance(model, ON_OUTPUTS + WITH_MODELS)  # a full predictor has a model for each new object
+        return isinstance(
+            model, ON_OUTPUTS + WITH_MODELS
+        )  # a full predictor has a model for each new object
     return hasattr(model, "predict_proba") or hasattr(model, "decision_function")
 
 
@@ -223,7 +250,9 @@ def mean_outputs(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     """Return a model's outputs, the mean over the folds where there are several."""
     if isinstance(model, ON_OUTPUTS):
         known: dict[str, Any] = {"n_labels": n_labels, "label_names": names_of_labels(model)}
-        per_fold = [check_outputs(part, **known) for part in ([X] if model.fold_numbers is None else X)]
+        per_fold = [
+            check_outputs(part, **known) for part in ([X] if model.fold_numbers is None else X)
+        ]
     elif isinstance(model, WITH_MODELS):
         per_fold = outputs_of_models(model.models_, X, n_labels, n_jobs=model.n_jobs)
     else:
@@ -235,4 +264,6 @@ def _plain_labels(model: Any, X: MatrixLike, n_labels: int) -> LabelMatrix:
     predicted = model.predict(X)
     if getattr(predicted, "ndim", 2) == 1 and n_labels == 1:
         predicted = np.reshape(predicted, (-1, 1))
-    return check_label_matrix(predicted, name=f"What {type(model).__name__} predicts", n_labels=n_labels)
+    return check_label_matrix(
+        predicted, name=f"What {type(model).__name__} predicts", n_labels=n_labels
+    )

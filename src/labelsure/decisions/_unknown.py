@@ -1,25 +1,28 @@
 r"""Labels that are not known, NaN in Y: what risk control and selection make of them.
 
-**The assumption.** Given an object and its labelset, which of its labels are known is a matter of chance that treats
-them all alike: it depends neither on their values nor on which labels they are. Objects may differ in how many of their
-labels are known.
+**The assumption.** Given an object and its labelset, which of its labels are known is a matter of
+chance that treats them all alike: it depends neither on their values nor on which labels they are.
+Objects may differ in how many of their labels are known.
 
-*Recall.* With T the true labels of an object, M the known ones and S the set predicted, the loss of an example is
+*Recall.* With T the true labels of an object, M the known ones and S the set predicted, the loss of
+an example is
 
 .. math:: L' = \frac{|T \cap M \setminus S|}{|T \cap M|}, \quad
-   \text{and } 1\{\text{some unknown label is not in } S\} \text{ where no label is known to be true.}
+   \text{and } 1\{\text{some unknown label is not in } S\} \text{ where no label is known to be
+   true.}
 
 Given the object, T and that :math:`T \cap M` is not empty, each true label is equally likely to be the i-th known one,
 so the mean of L' is the true loss :math:`|T \setminus S| / |T|`. Where no label is known to be true, L' is at least the
 true loss: it is 0 only where all labels that might be true are in S. So :math:`E L' \ge E L` for every threshold, L' is
 monotone and at most 1, and what is proven about L' holds for L.
 
-The price is high where many examples have no label that is known to be true: these lose everything in all but the
-largest sets. In a simulation with 30 % of the labels unknown, where 0.20 of the true labels may be missed, 0.07 are
-with three labels, 0.11 with six and 0.18 with twelve: 2.7, 1.8 and 1.1 times fewer than asked for.
+The price is high where many examples have no label that is known to be true: these lose everything
+in all but the largest sets. In a simulation with 30 % of the labels unknown, where 0.20 of the true
+labels may be missed, 0.07 are with three labels, 0.11 with six and 0.18 with twelve: 2.7, 1.8 and
+1.1 times fewer than asked for.
 
-*Precision.* The same with the predicted labels in the place of the true ones: L' is the share of false ones among the
-known labels in S, and 1 where S holds labels of which none is known.
+*Precision.* The same with the predicted labels in the place of the true ones: L' is the share of
+false ones among the known labels in S, and 1 where S holds labels of which none is known.
 """
 
 from typing import Any
@@ -38,7 +41,8 @@ from labelsure._checks import (
 )
 
 ASSUMPTION = (
-    "{n} of the {m} examples have unknown labels: this holds where chance decides which labels of an object are known,"
+    "{n} of the {m} examples have unknown labels: this holds where chance decides which labels of"
+    " an object are known,"
     " treating them all alike, whatever their values."
 )
 
@@ -68,7 +72,8 @@ def check_some_known(unknown: BoolArray, *, name: str = "Y") -> None:
     nothing = np.flatnonzero(unknown.all(axis=1))
     if len(nothing):
         raise ValueError(
-            f"{name} must have at least one known label in every row, got only NaN in row {nothing[0]}. If chance"
+            f"{name} must have at least one known label in every row, got only NaN in row"
+            f" {nothing[0]}. If chance"
             " decided that nothing is known of such examples, leave them out:"
             f" {name}[{name}.notna().any(axis=1)] keeps the others of a DataFrame."
         )
@@ -77,8 +82,8 @@ def check_some_known(unknown: BoolArray, *, name: str = "Y") -> None:
 def expect_the_worst(outputs: FloatArray, Y: LabelMatrix, unknown: BoolArray | None) -> LabelMatrix:
     """Return labels whose share of missed ones is the loss L' of this module, at every threshold.
 
-    Where no label is known to be true, the unknown one with the lowest output is taken to be: it is missed exactly
-    where some unknown label is.
+    Where no label is known to be true, the unknown one with the lowest output is taken to be: it is
+    missed exactly where some unknown label is.
 
     Examples
     --------
@@ -94,7 +99,9 @@ def expect_the_worst(outputs: FloatArray, Y: LabelMatrix, unknown: BoolArray | N
     return worst
 
 
-def count_known(n_false: IntArray, n_known: IntArray, n_predicted: IntArray) -> tuple[IntArray, IntArray]:
+def count_known(
+    n_false: IntArray, n_known: IntArray, n_predicted: IntArray
+) -> tuple[IntArray, IntArray]:
     """Return false and known labels among those predicted; 1 of 1 where labels are predicted and none is known.
 
     Examples

@@ -15,18 +15,21 @@ The slow, readable truth that kernels are compared with is ``tests/labelset_refe
 
 How to use it:
 
-- ``make_engine(folds, empty=..., weighing=..., weighing_at=..., options=..., n_jobs=...)`` returns the engine of a list
-  of ``Fold(calibration, energy)``. ``empty`` is "ordinary", "strangest" or "excluded". An engine made otherwise gets a
-  strangest empty labelset by ``StrangestEmpty(engine)``. ``constraints=compile_constraints([...], labels)`` leaves
-  only labelsets that obey them: tables mask the others, searches prune them.
+- ``make_engine(folds, empty=..., weighing=..., weighing_at=..., options=..., n_jobs=...)`` returns
+  the engine of a list of ``Fold(calibration, energy)``. ``empty`` is "ordinary", "strangest" or
+  "excluded". An engine made otherwise gets a strangest empty labelset by
+  ``StrangestEmpty(engine)``. ``constraints=compile_constraints([...], labels)`` leaves only
+  labelsets that obey them: tables mask the others, searches prune them.
 - ``Weighing.plain(n_calibration, n_objects)``, ``Weighing.smoothed(n_calibration, draws)`` and
-  ``Weighing.ruled(weights, start, denominators)`` are the ways in which counts become numerators; without one counts
-  are added up. ``weighing_at(significance)`` returns the weighing for regions at a level, where that depends on it.
-- ``engine.at_level(significance)`` returns the engine to ask about regions and the smallest numerator of each object's;
-  ``numerators_of``, ``to_p_values``, ``p_value_table``, ``top``, ``region_sizes``, ``region_members``,
-  ``iterate_members``, ``label_numerators``, ``label_masses``, ``total_scores`` and ``take`` are the questions.
-- ``top`` returns ``BestLabelsets``: ``certain`` and ``upper`` say what is known where a search spent its budget. Sizes
-  are ``RegionSize``.
+  ``Weighing.ruled(weights, start, denominators)`` are the ways in which counts become numerators;
+  without one counts are added up. ``weighing_at(significance)`` returns the weighing for regions at
+  a level, where that depends on it.
+- ``engine.at_level(significance)`` returns the engine to ask about regions and the smallest
+  numerator of each object's; ``numerators_of``, ``to_p_values``, ``p_value_table``, ``top``,
+  ``region_sizes``, ``region_members``, ``iterate_members``, ``label_numerators``, ``label_masses``,
+  ``total_scores`` and ``take`` are the questions.
+- ``top`` returns ``BestLabelsets``: ``certain`` and ``upper`` say what is known where a search
+  spent its budget. Sizes are ``RegionSize``.
 """
 
 from labelsure.engine._constraints import (

@@ -1,7 +1,7 @@
 """Answers without listing: blocks of objects, handed to the searches in threads.
 
-Searches look at labelsets in the energies' general form. Those with a score of their own in some fold, the *listed*
-ones, are looked at one by one, and take the place of what a search finds.
+Searches look at labelsets in the energies' general form. Those with a score of their own in some
+fold, the *listed* ones, are looked at one by one, and take the place of what a search finds.
 """
 
 from abc import abstractmethod
@@ -26,7 +26,13 @@ from labelsure.engine._listed_kernels import (
     offer_listed,
     raise_by_listed,
 )
-from labelsure.engine._pair_problem import Allowance, Buffer, ObjectSearch, force_label, pose_problem
+from labelsure.engine._pair_problem import (
+    Allowance,
+    Buffer,
+    ObjectSearch,
+    force_label,
+    pose_problem,
+)
 from labelsure.engine._pair_search import Best, best_pair_members, list_pair_members
 from labelsure.engine._results import (
     Answers,
@@ -44,7 +50,14 @@ from labelsure.measures._labelset_bits import Words, labelset_keys, pack, unpack
 MAX_STEPS = 100
 
 
-def climb(arrays: FoldArrays, weighing: Weighing, i: int, keys: IntArray, numbers: IntArray, allow_empty: bool) -> None:
+def climb(
+    arrays: FoldArrays,
+    weighing: Weighing,
+    i: int,
+    keys: IntArray,
+    numbers: IntArray,
+    allow_empty: bool,
+) -> None:
     """Put labelsets of one object among the best found: from each fold's mode and their sum's, flip by flip.
 
     Parameters
@@ -59,17 +72,22 @@ def climb(arrays: FoldArrays, weighing: Weighing, i: int, keys: IntArray, number
         Whether the empty labelset is a candidate.
     """
     constant, unary = (
-        np.stack([getattr(energy, part)[i] for energy in arrays.general]) for part in ("constant", "unary")
+        np.stack([getattr(energy, part)[i] for energy in arrays.general])
+        for part in ("constant", "unary")
     )
     on = np.vstack([unary < 0, unary.sum(axis=0) < 0])
     scores = constant[:, None] + unary @ on.T.astype(np.int64)  # (K, starts)
     for _ in range(MAX_STEPS):
         changes = np.where(on[None], -unary[:, None], unary[:, None])
         reached = scores[:, :, None] + changes  # with one flip each
-        numerators, totals = _rank(weighing, arrays, i, reached.reshape(len(unary), -1)).reshape(2, *on.shape)
+        numerators, totals = _rank(weighing, arrays, i, reached.reshape(len(unary), -1)).reshape(
+            2, *on.shape
+        )
         now, now_totals = _rank(weighing, arrays, i, scores)
         highest = numerators.max(axis=1)
-        flip = np.where(numerators == highest[:, None], totals, np.iinfo(np.int64).max).argmin(axis=1)
+        flip = np.where(numerators == highest[:, None], totals, np.iinfo(np.int64).max).argmin(
+            axis=1
+        )
         everyone = np.arange(len(on))
         better = (highest > now) | ((highest == now) & (totals[everyone, flip] < now_totals))
         if not better.any():
@@ -135,7 +153,9 @@ class SearchAnswers(Answers):
 
     def __post_init__(self) -> None:
         self.n_objects, self.n_labels = self.arrays.n_objects, self.arrays.n_labels
-        self.n_block = min(max(self.options.block_bytes // (8 * self._numbers), 1), self.options.block_objects)
+        self.n_block = min(
+            max(self.options.block_bytes // (8 * self._numbers), 1), self.options.block_objects
+        )
 
     @property
     @abstractmethod
@@ -161,7 +181,9 @@ class SearchAnswers(Answers):
     def count_members(self, smallest: IntArray) -> list[int | None]:
         """Return the exact sizes of all regions, None for those that a table counts sooner."""
         budget = 1 + 2**self.n_labels // self.options.table_share
-        blocks = self.map_blocks(lambda objects: self.count(objects, smallest, budget), "region sizes")
+        blocks = self.map_blocks(
+            lambda objects: self.count(objects, smallest, budget), "region sizes"
+        )
         return [size if finished else None for block in blocks for size, finished in block]
 
     def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:
@@ -172,17 +194,25 @@ class SearchAnswers(Answers):
 
         def answer(objects: IntArray) -> list[RegionSize]:
             sizes = dict.fromkeys(objects.tolist(), RegionSize.counted(n_candidates))
-            some = objects[smallest[objects] > self.weighing.lowest[objects]]  # others hold everything
+            some = objects[
+                smallest[objects] > self.weighing.lowest[objects]
+            ]  # others hold everything
             budget = min(self.options.rough_budget, self.options.count_budget)
             counts = self.count(some, smallest, budget) if len(some) else []
             for i, (found, finished) in zip(some.tolist(), counts, strict=True):
                 counted = RegionSize.counted(found)
-                sizes[i] = counted if finished else self._large_size(i, int(smallest[i]), found, smallest, bits)
+                sizes[i] = (
+                    counted
+                    if finished
+                    else self._large_size(i, int(smallest[i]), found, smallest, bits)
+                )
             return list(sizes.values())
 
         return [size for block in self.map_blocks(answer, "region sizes") for size in block]
 
-    def _large_size(self, i: int, least: int, found: int, smallest: IntArray, bits: float) -> RegionSize:
+    def _large_size(
+        self, i: int, least: int, found: int, smallest: IntArray, bits: float
+    ) -> RegionSize:
         """Return the size of one region: estimated, but counted where it seems to have not too many members."""
         listed = self.overrides_of(i, least)
         estimate = partial(
@@ -198,7 +228,8 @@ class SearchAnswers(Answers):
             count_budget=self.options.count_budget // 2,
         )
         size, sure = estimate(at_least=found, bits=max(bits, 1.0))
-        # counting takes about two evaluations for each member: where there are more it would be in vain
+        # counting takes about two evaluations for each member: where there are more it would be in
+        # vain
         if bits <= 1 and 2 * max(sure, size.at_least) <= self.options.count_budget:
             ((found, finished),) = self.count(np.array([i]), smallest, self.options.count_budget)
             if finished:
@@ -223,12 +254,17 @@ class SearchAnswers(Answers):
     def _label_maxima_of(self, i: int) -> IntArray:
         """Return the highest numerators of one object's labelsets with each label off and on, (q, 2).
 
-        Where a search spends its budget, upper bounds: what follows from them holds, but may say less.
+        Where a search spends its budget, upper bounds: what follows from them holds, but may say
+        less.
         """
         listed, maxima = self.overrides_of(i), np.zeros((self.n_labels, 2), dtype=np.int64)
         known = labelset_keys(listed.labelsets)
         for j, value, best in self.highest_general(i, 1 + listed.n_stranger):
-            rank = best.rank[~np.isin(word_keys(best.words), known)] if listed.n_stranger else best.rank
+            rank = (
+                best.rank[~np.isin(word_keys(best.words), known)]
+                if listed.n_stranger
+                else best.rank
+            )
             maxima[j, value] = max(rank[:1, NUMERATOR].max(initial=0), best.missed or 0)
         for value in (0, 1) if len(listed.labelsets) else ():
             own = np.where(listed.labelsets == value, listed.numerators[:, None], -FAR).max(axis=0)
@@ -238,7 +274,8 @@ class SearchAnswers(Answers):
     def overrides_of(self, i: int, smallest: int | None = None) -> OverrideList:  # noqa: ARG002
         """Return one object's labelsets with scores of their own, kept for further questions.
 
-        Given the ``smallest`` numerator that is asked about, those are left out that have a lower one for sure.
+        Given the ``smallest`` numerator that is asked about, those are left out that have a lower
+        one for sure.
         """
         if i in self._kept:
             return self._kept[i]
@@ -253,8 +290,12 @@ class SearchAnswers(Answers):
     def pose(self, i: int) -> ObjectSearch:
         """Return the problem of one object, posed by itself."""
         problem = pose_problem(self.arrays, i)
-        rules = NO_RULES if self.constraints is None else self.constraints.rules.placed(problem.labels)
-        lookup = Lookup(self.arrays.tables, self.arrays.penalties, self.weighing.of(i), self.allow_empty, rules)
+        rules = (
+            NO_RULES if self.constraints is None else self.constraints.rules.placed(problem.labels)
+        )
+        lookup = Lookup(
+            self.arrays.tables, self.arrays.penalties, self.weighing.of(i), self.allow_empty, rules
+        )
         return ObjectSearch(i, problem, lookup)
 
 
@@ -282,11 +323,19 @@ class WalkAnswers(SearchAnswers):
         if self._looks_one_by_one:
             return super().overrides_of(i)
         listed, general = self._listed, self.arrays.general
-        constant, unary = (np.stack([getattr(energy, part)[i] for energy in general]) for part in ("constant", "unary"))
+        constant, unary = (
+            np.stack([getattr(energy, part)[i] for energy in general])
+            for part in ("constant", "unary")
+        )
         if smallest is not None and self.weighing.is_plain:
-            merged = self.arrays.tables.merged  # one above this score in all folds has a lower numerator
+            merged = (
+                self.arrays.tables.merged
+            )  # one above this score in all folds has a lower numerator
             level = merged[-min(smallest - 1, len(merged))] if smallest > 1 else FAR
-            bounds = listed.scores(constant.min(keepdims=True), unary.min(axis=0)[None])[0] + listed.least
+            bounds = (
+                listed.scores(constant.min(keepdims=True), unary.min(axis=0)[None])[0]
+                + listed.least
+            )
             listed = listed.take(bounds <= level)
         scores, objects = listed.scores(constant, unary), np.full(len(listed.more), i)
         own = scores + listed.more.T
@@ -321,11 +370,15 @@ class WalkAnswers(SearchAnswers):
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2).
 
-        The best labelset of all is the best with its labels as they are; each label is changed in a search of its own.
+        The best labelset of all is the best with its labels as they are; each label is changed in a
+        search of its own.
         """
         if self._looks_one_by_one:
             return np.stack([self._label_maxima_of(i) for i in objects.tolist()])
-        block, (n, q) = pose_block(self.arrays, objects, counted=False), (len(objects), self.n_labels)
+        block, (n, q) = (
+            pose_block(self.arrays, objects, counted=False),
+            (len(objects), self.n_labels),
+        )
         everyone, budget = np.arange(n), self._label_budget
         best, changed = Found.of(n, 1, block.mode.shape[1]), Found.of(n * q, 1, 0)
         self._walk(block, objects, (everyone, -1, 0, -FAR), best, budget, by_total=False)
@@ -351,23 +404,33 @@ class WalkAnswers(SearchAnswers):
         for row, (words, numbers) in enumerate(zip(found.words, found.numbers, strict=True)):
             j, n_found = int(block.label[0, row // 2]), numbers[FOUND]
             missed = None if numbers[FINISHED] else int(numbers[UPPER])
-            yield j, int(on[j]) ^ (row % 2), Best(words[:n_found], found.rank(row), missed, int(numbers[WORK]))
+            yield (
+                j,
+                int(on[j]) ^ (row % 2),
+                Best(words[:n_found], found.rank(row), missed, int(numbers[WORK])),
+            )
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
         block, least = pose_block(self.arrays, objects, counted=True), smallest[objects]
         found = Found.of(len(objects), 0, 0)
-        self._walk(block, objects, (np.arange(len(objects)), -1, 0, least), found, budget, ranked=False)
+        self._walk(
+            block, objects, (np.arange(len(objects)), -1, 0, least), found, budget, ranked=False
+        )
         sizes, finished = found.numbers[:, FOUND], found.finished
         if not self.allow_empty and (self.constraints is None or self.constraints.allows_empty):
             nothing = np.zeros((len(objects), self.n_labels), dtype=np.int8)
-            sizes = sizes - (self.arrays.general_numerators(nothing, self.weighing, objects) >= least)
+            sizes = sizes - (
+                self.arrays.general_numerators(nothing, self.weighing, objects) >= least
+            )
         if len(self._listed.more):
             listed = np.empty((len(objects), 2), dtype=np.int64)
             count_listed(*self._listed_arrays(objects), least, listed)
         elif self._looks_one_by_one:
             own = [self.overrides_of(i) for i in objects.tolist()]
-            members = [[one.numerators >= n, one.general >= n] for one, n in zip(own, least, strict=True)]
+            members = [
+                [one.numerators >= n, one.general >= n] for one, n in zip(own, least, strict=True)
+            ]
             listed = np.array([[part.sum() for part in one] for one in members]).reshape(-1, 2)
         else:
             listed = np.zeros((len(objects), 2), dtype=np.int64)
@@ -412,9 +475,18 @@ class WalkAnswers(SearchAnswers):
         rest = np.flatnonzero(~found.finished)
         if len(rest) and first < self.options.best_budget:
             again = Found(found.keys[rest], found.numbers[rest])
-            if self.constraints is None and not (self.arrays.has_link or self.arrays.penalties.present):
+            if self.constraints is None and not (
+                self.arrays.has_link or self.arrays.penalties.present
+            ):
                 for row, i in enumerate(objects[rest].tolist()):
-                    climb(self.arrays, self.weighing, i, again.keys[row], again.numbers[row], self.allow_empty)
+                    climb(
+                        self.arrays,
+                        self.weighing,
+                        i,
+                        again.keys[row],
+                        again.numbers[row],
+                        self.allow_empty,
+                    )
             self._walk(block, objects, (rest, -1, 0, limits[rest]), again, self.options.best_budget)
             found.keys[rest], found.numbers[rest] = again.keys, again.numbers
         return found
@@ -422,7 +494,8 @@ class WalkAnswers(SearchAnswers):
     def _reached_by(self, objects: IntArray, n_labelsets: int) -> IntArray:
         """Return numerators that at least so many labelsets of the general form have, or lower ones.
 
-        A search for many labelsets that begins without a limit goes deep before it finds any that are good.
+        A search for many labelsets that begins without a limit goes deep before it finds any that
+        are good.
         """
         everyone, block = np.arange(len(objects)), pose_block(self.arrays, objects, counted=True)
         reached = np.zeros(len(objects), dtype=np.int64)
@@ -457,12 +530,17 @@ class WalkAnswers(SearchAnswers):
         rules = None if self.constraints is None else self.constraints.rules.placed(block.label[0])
         penalties = arrays.penalties if arrays.penalties.present else None
         weighings = self.weighing.of_objects(objects)
-        walk(block, arrays.tables, penalties, weighings, rules, asked, room or Room.of(block), found)
+        walk(
+            block, arrays.tables, penalties, weighings, rules, asked, room or Room.of(block), found
+        )
 
     def _listed_arrays(self, objects: IntArray) -> tuple[Any, ...]:
         """Return what kernels take that look at listed labelsets."""
         costs = LabelCosts.of(self.arrays.general, objects)
-        bounds, weighings = ListedBounds.of(costs, len(self._listed.more)), self.weighing.of_objects(objects)
+        bounds, weighings = (
+            ListedBounds.of(costs, len(self._listed.more)),
+            self.weighing.of_objects(objects),
+        )
         return costs, bounds, self._listed, self.arrays.tables, weighings
 
 
@@ -472,7 +550,9 @@ class PairAnswers(SearchAnswers):
 
     @property
     def _numbers(self) -> int:
-        return self.arrays.n_folds * (self.n_labels + 1 + (self.n_labels**2 if self.arrays.own_pairs else 0))
+        return self.arrays.n_folds * (
+            self.n_labels + 1 + (self.n_labels**2 if self.arrays.own_pairs else 0)
+        )
 
     def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of each object."""
@@ -480,7 +560,9 @@ class PairAnswers(SearchAnswers):
         for row, one in enumerate(map(self.pose, objects.tolist())):
             listed = self.overrides_of(one.i)
             n_room = n_best + listed.n_stranger
-            found = best_pair_members(one.problem, one.lookup, n_room, budget=self.options.best_budget)
+            found = best_pair_members(
+                one.problem, one.lookup, n_room, budget=self.options.best_budget
+            )
             words, rank = merge_listed(found.words, found.rank, listed, n_best)
             best.write(row, rank[:, NUMERATOR], unpack(words, self.n_labels), found.missed)
         return best
@@ -496,7 +578,9 @@ class PairAnswers(SearchAnswers):
         for t, j in enumerate(problem.labels.tolist()):
             for flipped in (False, True):
                 forced, share = force_label(problem, t, flipped=flipped), left // SHARES + 1
-                found = best_pair_members(forced, one.lookup, n_best, by_total=n_best > 1, budget=share)
+                found = best_pair_members(
+                    forced, one.lookup, n_best, by_total=n_best > 1, budget=share
+                )
                 left = max(left - found.work, 0)
                 yield j, int(flipped == (problem.costs.sign[j] > 0)), found
 
@@ -504,11 +588,18 @@ class PairAnswers(SearchAnswers):
         """Return the members of each region that at most ``budget`` evaluations find, and whether these are all."""
         counted = []
         for one in map(self.pose, objects.tolist()):
-            least, nothing = int(smallest[one.i]), Buffer(one.problem.mode[None][:0], np.empty(0, dtype=np.int64))
-            steps = list(list_pair_members(one.problem, one.lookup, least, nothing, Allowance(budget)))
+            least, nothing = (
+                int(smallest[one.i]),
+                Buffer(one.problem.mode[None][:0], np.empty(0, dtype=np.int64)),
+            )
+            steps = list(
+                list_pair_members(one.problem, one.lookup, least, nothing, Allowance(budget))
+            )
             size, own = sum(n_new for n_new, _ in steps), self.overrides_of(one.i)
             # an unfinished search may have met any of the listed ones, or none
-            size = max(size - int((own.general >= least).sum()), 0) + int((own.numerators >= least).sum())
+            size = max(size - int((own.general >= least).sum()), 0) + int(
+                (own.numerators >= least).sum()
+            )
             counted.append((size, steps[-1][1]))
         return counted
 
@@ -517,7 +608,9 @@ class PairAnswers(SearchAnswers):
         one = self.pose(i)
         found = Buffer.of(self.options.chunk, len(one.problem.mode))
         allowance = Allowance(self.options.list_budget, self.options.member_budget)
-        for n_new, finished in list_pair_members(one.problem, one.lookup, smallest, found, allowance):
+        for n_new, finished in list_pair_members(
+            one.problem, one.lookup, smallest, found, allowance
+        ):
             yield found.words[:n_new], found.numerators[:n_new], finished
 
     def find_start(self, i: int) -> Words:
@@ -528,7 +621,9 @@ class PairAnswers(SearchAnswers):
         return words
 
 
-def merge_listed(words: Words, rank: IntArray, listed: OverrideList, n_best: int) -> tuple[Words, IntArray]:
+def merge_listed(
+    words: Words, rank: IntArray, listed: OverrideList, n_best: int
+) -> tuple[Words, IntArray]:
     """Return the best of labelsets of the general form and of listed ones, which take their places."""
     if len(listed.labelsets):
         known = pack(listed.labelsets)

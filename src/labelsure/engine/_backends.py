@@ -71,7 +71,9 @@ class TableBackend(ABC):
     def sizes(self, objects: IntArray, smallest: IntArray) -> IntArray:
         """Return how many numerators of each object are at least its smallest."""
         rows = self.numerators(objects)[:, self.first_code :]
-        return np.array([np.count_nonzero(row >= least) for row, least in zip(rows, smallest, strict=True)])
+        return np.array(
+            [np.count_nonzero(row >= least) for row, least in zip(rows, smallest, strict=True)]
+        )
 
     def members(self, i: int, smallest: int) -> tuple[IntArray, Counts]:
         """Return the codes of one object with a numerator of at least ``smallest``, and these."""
@@ -82,20 +84,28 @@ class TableBackend(ABC):
     def best(self, objects: IntArray, n_best: int) -> tuple[IntArray, Counts]:
         """Return the codes of each object's best labelsets, up to ``n_best`` of them, and their numerators.
 
-        By highest numerator, then by lowest total score, which is looked at where numerators tie, then by lowest code.
+        By highest numerator, then by lowest total score, which is looked at where numerators tie,
+        then by lowest code.
         """
-        rows, codes = self.numerators(objects)[:, self.codes], np.arange(2**self.n_labels)[self.codes]
+        rows, codes = (
+            self.numerators(objects)[:, self.codes],
+            np.arange(2**self.n_labels)[self.codes],
+        )
         n_best = min(n_best, len(codes))
         if n_best == 0:
             return np.empty((len(rows), 0), dtype=np.int64), rows[:, :0]
         highest = np.sort(np.partition(rows, -n_best, axis=1)[:, -n_best:], axis=1)
         wanted, totals = rows >= highest[:, :1], np.zeros(rows.shape, dtype=np.int64)
-        tied = np.flatnonzero((wanted.sum(axis=1) > n_best) | (highest[:, 1:] == highest[:, :-1]).any(axis=1))
+        tied = np.flatnonzero(
+            (wanted.sum(axis=1) > n_best) | (highest[:, 1:] == highest[:, :-1]).any(axis=1)
+        )
         if len(tied):
             looked_at = np.zeros((len(tied), 2**self.n_labels), dtype=bool)
             looked_at[:, codes] = wanted[tied]
             totals[tied] = self.totals(objects[tied], looked_at)[:, codes]
-            wanted[tied] &= first_by_total(rows[tied] > highest[tied, :1], wanted[tied], totals[tied], n_best)
+            wanted[tied] &= first_by_total(
+                rows[tied] > highest[tied, :1], wanted[tied], totals[tied], n_best
+            )
         row, column = np.nonzero(wanted)
         order = np.lexsort((column, totals[row, column], -rows[row, column], row))
         begin = np.searchsorted(row, np.arange(len(rows)))
@@ -111,14 +121,21 @@ class TableBackend(ABC):
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators with each label off and on, (n, q, 2)."""
-        rows, maxima = self.numerators(objects), np.empty((len(objects), self.n_labels, 2), dtype=np.int64)
+        rows, maxima = (
+            self.numerators(objects),
+            np.empty((len(objects), self.n_labels, 2), dtype=np.int64),
+        )
         for j in reversed(range(self.n_labels)):
             off, on = rows[:, : 2**j], rows[:, 2**j :]
             maxima[:, j, 0], maxima[:, j, 1] = off.max(axis=1), on.max(axis=1)
-            rows = np.maximum(off, on)  # the label is either; for those below it that is all that matters
+            rows = np.maximum(
+                off, on
+            )  # the label is either; for those below it that is all that matters
         return maxima
 
-    def label_masses(self, objects: IntArray, denominators: IntArray, empty: IntArray | None) -> FloatArray:
+    def label_masses(
+        self, objects: IntArray, denominators: IntArray, empty: IntArray | None
+    ) -> FloatArray:
         """Return the share of all p-values on codes with each label, (n, q); the empty code's may be replaced."""
         rows = self.numerators(objects)
         if empty is not None:
@@ -126,7 +143,9 @@ class TableBackend(ABC):
         rows = np.minimum(rows, denominators[objects][:, None])  # some rules count beyond 1
         masses = np.empty((len(objects), self.n_labels))
         for own, row in zip(masses, rows, strict=True):
-            total = row.sum(dtype=np.float64) or 1.0  # 2^24 smoothed numerators of 2^42 are beyond int64
+            total = (
+                row.sum(dtype=np.float64) or 1.0
+            )  # 2^24 smoothed numerators of 2^42 are beyond int64
             for j in range(self.n_labels):
                 own[j] = row.reshape(-1, 2, 2**j)[:, 1].sum(dtype=np.float64) / total
         return masses
@@ -153,7 +172,10 @@ class NumpyTable(TableBackend):
 
     def numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        counts = [self.count(objects, strict=bool(strict)) for strict in range(1 + self.weighing.looks_above)]
+        counts = [
+            self.count(objects, strict=bool(strict))
+            for strict in range(1 + self.weighing.looks_above)
+        ]
         return self.leave_candidates(self.weighing.numerators(counts[0], counts[-1], objects))
 
     def count(self, objects: IntArray, *, strict: bool) -> Counts:
@@ -176,7 +198,9 @@ class NumpyTable(TableBackend):
             np.sum([getattr(energy, part)[objects] for energy in self.arrays.general], axis=0)
             for part in ("constant", "unary")
         )
-        return subset_sums(constant, unary) + (self.shared_rows.sum(axis=0) if self.shared_rows.size else 0)
+        return subset_sums(constant, unary) + (
+            self.shared_rows.sum(axis=0) if self.shared_rows.size else 0
+        )
 
     @property
     def shares_rows(self) -> bool:
@@ -194,7 +218,10 @@ class NumpyTable(TableBackend):
             return np.empty((arrays.n_folds, 0), dtype=np.int64)
         first, nothing = np.zeros(1, dtype=np.int64), np.zeros((1, self.n_labels), dtype=np.int64)
         pairs = zip(arrays.general, arrays.folds, strict=True)
-        shared = [replace(one, constant=first, unary=nothing, discounts=fold.energy.discounts) for one, fold in pairs]
+        shared = [
+            replace(one, constant=first, unary=nothing, discounts=fold.energy.discounts)
+            for one, fold in pairs
+        ]
         return np.concatenate([scores_of_codes(energy, first) for energy in shared])
 
 
@@ -223,7 +250,9 @@ class NumbaTable(NumpyTable):
         for k in range(n_rows):
             some = slice(None) if n_rows == 1 else slice(k, k + 1)
             tables = arrays.tables._replace(layout=arrays.tables.layout[some])
-            count_rows(AdditiveScores(*(part[some] for part in additive)), tables, int(strict), counts[k])
+            count_rows(
+                AdditiveScores(*(part[some] for part in additive)), tables, int(strict), counts[k]
+            )
         return counts
 
 

@@ -1,7 +1,8 @@
 """Objects posed as search problems, a block at a time: the labelsets of each as flips of its most likely one.
 
-A search does not walk over labelsets but over sets of *flips*: labels that differ from the mode, the labelset of lowest
-total score. Flips are cheap first, so a search finds members early and stops early.
+A search does not walk over labelsets but over sets of *flips*: labels that differ from the mode,
+the labelset of lowest total score. Flips are cheap first, so a search finds members early and stops
+early.
 """
 
 from typing import NamedTuple
@@ -12,8 +13,9 @@ from labelsure._checks import IntArray
 from labelsure.engine._fold_arrays import FAR, FoldArrays
 from labelsure.measures._labelset_bits import Words, pack
 
-# What a bound is of: one flip or more from a position on; that position's flip alone. To count members: two flips from
-# there on; all flips from there on; the dearest and the cheapest flip of the group of positions that begins there
+# What a bound is of: one flip or more from a position on; that position's flip alone. To count
+# members: two flips from there on; all flips from there on; the dearest and the cheapest flip of
+# the group of positions that begins there
 NEXT, ONE, TWO, WHOLE, ALL, SOME = range(6)
 
 N_RANKED, N_COUNTED = 2, 6
@@ -35,15 +37,18 @@ class Block(NamedTuple):
     Attributes
     ----------
     label : (n, q)
-        The labels in the order in which they are flipped, *hard* ones first: those whose flip lowers some fold's score.
+        The labels in the order in which they are flipped, *hard* ones first: those whose flip
+        lowers some fold's score.
     n_hard : (n,)
         How many of them are hard.
     base : (n, K)
         The mode's additive scores.
     bounds : (n, 2 or 6, q + 1, K)
-        What flips from each position on add at least, see above; zeros at the last position of NEXT.
+        What flips from each position on add at least, see above; zeros at the last position of
+        NEXT.
     totals : (n, 2, q + 1)
-        What flipping each position adds to the total of the scores, and the least that one from there on adds to it.
+        What flipping each position adds to the total of the scores, and the least that one from
+        there on adds to it.
     mode : uint64 (n, W)
         The mode, bit j being label j.
     """

@@ -1,12 +1,13 @@
 """Compiled lower bounds of what flips add to a score where pairs of labels have costs of their own.
 
-Given a list of labels that may be flipped, flips f in {0, 1}^n add ``sum_i change_i f_i + sum_{i<j} pair_ij f_i f_j``.
-There are two bounds of the least they can add, for two kinds of pairs:
+Given a list of labels that may be flipped, flips f in {0, 1}^n add ``sum_i change_i f_i + sum_{i<j}
+pair_ij f_i f_j``. There are two bounds of the least they can add, for two kinds of pairs:
 
-- *relaxed*, for dense pairs such as those of a Mahalanobis distance. With numbers d such that the matrix A with
-  A_ij = pair_ij / 2 and A_ii = d_i has no negative eigenvalue, the flips add ``f' A f + (change - d)' f``, because
-  f_i^2 = f_i. That is convex, so its tangent at any point x lies below it, and the least value of a linear function
-  over {0, 1}^n is a sum over the labels (Hammer, Rubin 1970; Billionnet, Elloumi 2007);
+- *relaxed*, for dense pairs such as those of a Mahalanobis distance. With numbers d such that the
+  matrix A with A_ij = pair_ij / 2 and A_ii = d_i has no negative eigenvalue, the flips add ``f' A f
+  + (change - d)' f``, because f_i^2 = f_i. That is convex, so its tangent at any point x lies below
+  it, and the least value of a linear function over {0, 1}^n is a sum over the labels (Hammer, Rubin
+  1970; Billionnet, Elloumi 2007);
 - *charged*, for few or weak negative pairs: each is charged to one of its two labels.
 """
 
@@ -64,9 +65,9 @@ class FlipList(NamedTuple):
 def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
 
-    The point of the tangent starts at no flips and moves along one label at a time, the one with the largest part in
-    the gap between the form there and the bound. A flip of label i adds ``gain_i`` more: the least value of f' A f
-    for f_i = 1, whatever the others.
+    The point of the tangent starts at no flips and moves along one label at a time, the one with
+    the largest part in the gap between the form there and the bound. A flip of label i adds
+    ``gain_i`` more: the least value of f' A f for f_i = 1, whatever the others.
 
     Reference : the minimum over all sets of flips
     Requires : the first n of the list, fold k of all others
@@ -128,7 +129,8 @@ def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
         gradient[at] += 2 * diagonal[j] * step
         size += 2 * diagonal[j] * abs(step)
         n_steps += 1
-    # Every number above is at most ``size``, and no more than n + n_steps + 6 roundings of it enter a sum.
+    # Every number above is at most ``size``, and no more than n + n_steps + 6 roundings of it enter
+    # a sum.
     slack = size * (n + n_steps + 8) * 2.0**-50
     bound = np.float64(np.int64(twice_value / 2 - gaps - slack))  # not positive either
     if bound <= total:
@@ -145,8 +147,8 @@ def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
 def charge(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
     """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
 
-    Labels that add something whatever else is flipped are not *hard*. A negative pair of two hard ones is charged to
-    the later one.
+    Labels that add something whatever else is flipped are not *hard*. A negative pair of two hard
+    ones is charged to the later one.
 
     Reference : the minimum over all sets of flips
     Requires : as relax
@@ -199,12 +201,17 @@ def bound_flips(n: Integer, costs: PairCosts, flips: FlipList) -> None:
 
 @kernel
 def balance(
-    couplings: FloatArray, weights: FloatArray, n_sweeps: Integer, vectors: FloatArray, lengths: FloatArray
+    couplings: FloatArray,
+    weights: FloatArray,
+    n_sweeps: Integer,
+    vectors: FloatArray,
+    lengths: FloatArray,
 ) -> None:
     """Improve unit vectors one by one towards ``min sum_ij w_i w_j couplings_ij v_i' v_j``, w the roots of the weights.
 
-    At the minimum, adding ``lengths`` to the diagonal leaves no negative eigenvalue, and no other diagonal with that
-    property has a smaller sum weighted by ``weights`` (Wang, Chang, Kolter 2018).
+    At the minimum, adding ``lengths`` to the diagonal leaves no negative eigenvalue, and no other
+    diagonal with that property has a smaller sum weighted by ``weights`` (Wang, Chang, Kolter
+    2018).
 
     Reference : the definition
     Requires : couplings (n, n) symmetric with zeros on the diagonal; weights (n,) positive; vectors (n, r); lengths

@@ -25,8 +25,9 @@ class CategoryEngine(TableEngine):
     Parameters
     ----------
     parts : sequence of FoldEngine
-        One per category; a labelset has a numerator above 0 in the part of its own category alone, and its true total
-        score, which is larger in all others. All have the same denominators, and agree about the empty labelset.
+        One per category; a labelset has a numerator above 0 in the part of its own category alone,
+        and its true total score, which is larger in all others. All have the same denominators, and
+        agree about the empty labelset.
     """
 
     def __init__(self, parts: Sequence[FoldEngine]) -> None:
@@ -62,7 +63,9 @@ class CategoryEngine(TableEngine):
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
-        numerators: IntArray = np.max([part.numerators_of(Y, objects) for part in self.parts], axis=0)
+        numerators: IntArray = np.max(
+            [part.numerators_of(Y, objects) for part in self.parts], axis=0
+        )
         return numerators
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
@@ -102,7 +105,9 @@ class CategoryEngine(TableEngine):
 
     def _numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        rows: Counts = np.max([part.table.backend.numerators(objects) for part in self.parts], axis=0)
+        rows: Counts = np.max(
+            [part.table.backend.numerators(objects) for part in self.parts], axis=0
+        )
         return rows
 
 
@@ -141,8 +146,12 @@ class GroupedEngine(LabelsetEngine):
 
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
-        engines, smallest = zip(*(engine.at_level(significance) for engine in self.engines), strict=True)
-        return self if engines == self.engines else GroupedEngine(engines, self.places), self._gather(smallest)
+        engines, smallest = zip(
+            *(engine.at_level(significance) for engine in self.engines), strict=True
+        )
+        return self if engines == self.engines else GroupedEngine(
+            engines, self.places
+        ), self._gather(smallest)
 
     def under(self, inequalities: Sequence[Inequality]) -> "GroupedEngine":
         """Return the engine whose candidates obey some inequalities as well."""
@@ -151,21 +160,29 @@ class GroupedEngine(LabelsetEngine):
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         chosen = np.arange(self.n_objects) if objects is None else objects
-        return self._gather([one.numerators_of(Y[rows], own) for one, rows, own in self._split(chosen)], chosen)
+        return self._gather(
+            [one.numerators_of(Y[rows], own) for one, rows, own in self._split(chosen)], chosen
+        )
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        return self._gather([one.total_scores(Y[rows], own) for one, rows, own in self._split(objects)], objects)
+        return self._gather(
+            [one.total_scores(Y[rows], own) for one, rows, own in self._split(objects)], objects
+        )
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
         own = [None if empty is None else empty[place] for place in self.places]
-        return self._gather([one.p_value_table(empty=part) for one, part in zip(self.engines, own, strict=True)])
+        return self._gather(
+            [one.p_value_table(empty=part) for one, part in zip(self.engines, own, strict=True)]
+        )
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
         own = [None if empty is None else empty[place] for place in self.places]
-        return self._gather([one.label_masses(empty=part) for one, part in zip(self.engines, own, strict=True)])
+        return self._gather(
+            [one.label_masses(empty=part) for one, part in zip(self.engines, own, strict=True)]
+        )
 
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
@@ -176,7 +193,9 @@ class GroupedEngine(LabelsetEngine):
         chosen = np.arange(self.n_objects) if objects is None else objects
         best = [engine.top(n_best, own) for engine, _, own in self._split(chosen)]
         names = ("labelsets", "numerators", "upper", "certain")
-        return BestLabelsets(*(self._gather([getattr(one, name) for one in best], chosen) for name in names))
+        return BestLabelsets(
+            *(self._gather([getattr(one, name) for one in best], chosen) for name in names)
+        )
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
@@ -188,7 +207,9 @@ class GroupedEngine(LabelsetEngine):
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
-        return self.engines[int(self.group_of[i])].iterate_members(int(self.place_in_group[i]), smallest)
+        return self.engines[int(self.group_of[i])].iterate_members(
+            int(self.place_in_group[i]), smallest
+        )
 
     def _split(self, objects: IntArray) -> Iterator[tuple[LabelsetEngine, IntArray, IntArray]]:
         """Yield each group's engine, where its objects are among ``objects``, and their places in the group."""

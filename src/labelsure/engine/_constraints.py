@@ -45,7 +45,8 @@ class LabelNumbers:
         if is_whole(label) and 0 <= int(label) < len(self.names):
             return int(label)
         raise ValueError(
-            f"{constraint!r} must name labels, or number them from 0 to {len(self.names) - 1}, got {label!r}."
+            f"{constraint!r} must name labels, or number them from 0 to {len(self.names) - 1},"
+            f" got {label!r}."
             f" {list_labels(self.names)}"
         )
 
@@ -54,7 +55,9 @@ class LabelNumbers:
         given = list(labels) if is_list(labels) else [labels]
         numbers = [self.one(label, constraint) for label in given]
         if not numbers or len(set(numbers)) < len(numbers):
-            raise ValueError(f"{constraint!r} must name at least one label, and none twice, got {labels!r}.")
+            raise ValueError(
+                f"{constraint!r} must name at least one label, and none twice, got {labels!r}."
+            )
         return frozenset(numbers)
 
 
@@ -127,7 +130,9 @@ class AtMost(Constraint):
     def _number(self, labels: LabelNumbers) -> int:
         n_labels = len(labels.several(self.labels, self))
         if not is_whole(self.k) or not 0 <= self.k <= n_labels:
-            raise ValueError(f"{self!r} must ask for 0 to {n_labels} labels of {n_labels}, got {self.k!r}.")
+            raise ValueError(
+                f"{self!r} must ask for 0 to {n_labels} labels of {n_labels}, got {self.k!r}."
+            )
         return int(self.k)
 
 
@@ -196,7 +201,10 @@ class Exclude(Constraint):
         """Return: at most one is on."""
         group = labels.several(self.labels, self)
         if len(group) < 2:
-            raise ValueError(f"{self!r} must name at least two labels, got one. Use AtMost(0, [label]) to forbid one.")
+            raise ValueError(
+                f"{self!r} must name at least two labels, got one. Use AtMost(0, [label]) to"
+                f" forbid one."
+            )
         return [Inequality(group, NOTHING, 1)]
 
 
@@ -207,7 +215,8 @@ class Hierarchy(Constraint):
     Attributes
     ----------
     parents : mapping from label to label
-        The parent of each label that has one; :func:`labelsure.datasets.read_hierarchy` reads it from Mulan's XML.
+        The parent of each label that has one; :func:`labelsure.datasets.read_hierarchy` reads it
+        from Mulan's XML.
 
     Examples
     --------
@@ -223,7 +232,10 @@ class Hierarchy(Constraint):
         """Return one implication per label with a parent."""
         if not isinstance(self.parents, Mapping):
             raise ValueError(f"Hierarchy must map labels to their parents, got {self.parents!r}.")
-        parent_of = {labels.one(child, self): labels.one(parent, self) for child, parent in self.parents.items()}
+        parent_of = {
+            labels.one(child, self): labels.one(parent, self)
+            for child, parent in self.parents.items()
+        }
         for child, parent in parent_of.items():
             above, steps = parent, 0
             while above in parent_of and steps <= len(parent_of):
@@ -233,7 +245,10 @@ class Hierarchy(Constraint):
                     f"Hierarchy must have no circles, got one above {labels.names[child]!r}."
                     " Name for each label the one right above it."
                 )
-        return [Inequality(frozenset([child]), frozenset([parent]), 0) for child, parent in parent_of.items()]
+        return [
+            Inequality(frozenset([child]), frozenset([parent]), 0)
+            for child, parent in parent_of.items()
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +258,8 @@ class Allowed(Constraint):
     Attributes
     ----------
     labelsets : label matrix of shape (m, q), or sequence of sets of labels
-        Rows of zeros and ones, or sets of names or numbers of labels; an empty set is the empty labelset.
+        Rows of zeros and ones, or sets of names or numbers of labels; an empty set is the empty
+        labelset.
 
     Examples
     --------
@@ -261,12 +277,18 @@ class Allowed(Constraint):
     def listed(self, labels: LabelNumbers) -> LabelMatrix:
         """Return the labelsets, once each."""
         given, names = self.labelsets, labels.names
-        if is_list(given) and isinstance(given, Collection) and all(isinstance(one, set | frozenset) for one in given):
+        if (
+            is_list(given)
+            and isinstance(given, Collection)
+            and all(isinstance(one, set | frozenset) for one in given)
+        ):
             rows = np.zeros((len(given), len(names)), dtype=np.int8)
             for row, labelset in zip(rows, given, strict=True):
                 row[[labels.one(label, self) for label in labelset]] = 1
         else:
-            rows = check_label_matrix(given, name="Allowed(labelsets)", n_labels=len(names), label_names=names)
+            rows = check_label_matrix(
+                given, name="Allowed(labelsets)", n_labels=len(names), label_names=names
+            )
         if not len(rows):
             raise ValueError("Allowed(labelsets) must list at least one labelset, got none.")
         return np.unique(rows, axis=0)
@@ -299,10 +321,15 @@ def compile_constraints(constraints: Any, labels: int | Sequence[str]) -> Labels
     given = list_constraints(constraints)
     rules = _combine(given, LabelNumbers(names))
     if _count(rules) == 0:
-        first = next(n for n in range(1, len(given) + 1) if _count(_combine(given[:n], LabelNumbers(names))) == 0)
+        first = next(
+            n
+            for n in range(1, len(given) + 1)
+            if _count(_combine(given[:n], LabelNumbers(names))) == 0
+        )
         before = "those before it" if first > 1 else "itself"
         raise ValueError(
-            f"No labelset obeys all constraints: {given[first - 1]!r} contradicts {before}. Leave one of them out."
+            f"No labelset obeys all constraints: {given[first - 1]!r} contradicts {before}. Leave"
+            f" one of them out."
         )
     return rules
 
@@ -314,7 +341,8 @@ def list_constraints(constraints: Any) -> list[Constraint]:
     given = list(constraints) if is_list(constraints) else [constraints]
     if not all(isinstance(one, Constraint) for one in given):
         raise ValueError(
-            "constraints must be constraints such as labelsure.engine.Implies('spaniel', 'dog'), in a list,"
+            "constraints must be constraints such as labelsure.engine.Implies('spaniel', 'dog'),"
+            " in a list,"
             f" got {constraints!r}."
         )
     return given
@@ -332,7 +360,9 @@ def _combine(constraints: Sequence[Constraint], labels: LabelNumbers) -> Labelse
     for listed in lists:
         allowed = listed if rules is None else listed[rules.allow(listed)]
         rules = LabelsetRules(n_labels, (), allowed)
-    return LabelsetRules(n_labels, tuple(dict.fromkeys(inequalities)), None if rules is None else rules.listed)
+    return LabelsetRules(
+        n_labels, tuple(dict.fromkeys(inequalities)), None if rules is None else rules.listed
+    )
 
 
 def _count(rules: LabelsetRules) -> int:
@@ -340,6 +370,7 @@ def _count(rules: LabelsetRules) -> int:
         return rules.n_allowed
     except TooEntangledError as error:
         raise ValueError(
-            f"These constraints overlap so much that the labelsets they allow cannot be counted ({error})."
+            f"These constraints overlap so much that the labelsets they allow cannot be counted"
+            f" ({error})."
             " Leave some out, or list the labelsets with Allowed."
         ) from None

@@ -40,7 +40,9 @@ class Memory:
             return make()
         key = (*map(id, parts), *more)
         if key not in self._made:
-            others = [part for part in parts if part is not first]  # kept, so that no other object gets their number
+            others = [
+                part for part in parts if part is not first
+            ]  # kept, so that no other object gets their number
             self._made[key] = ref(first, lambda _: self._made.pop(key, None)), others, make()
         made: Made = self._made[key][2]
         return made
@@ -76,7 +78,10 @@ class Discounted(NamedTuple):
         """Return the labelsets of several folds' discounts; None where a fold has none."""
         there = [(k, discounts) for k, discounts in enumerate(folds) if discounts is not None]
         labelsets = np.concatenate(
-            [np.empty((0, n_labels), dtype=np.int8), *(discounts.labelsets for _, discounts in there)]
+            [
+                np.empty((0, n_labels), dtype=np.int8),
+                *(discounts.labelsets for _, discounts in there),
+            ]
         )
         words = pack(labelsets)
         order = np.lexsort(words.T[::-1])
@@ -97,7 +102,9 @@ class Discounted(NamedTuple):
         """Return labelsets, in ascending order of their words, with what is added to their scores."""
         rows, label = np.nonzero(labelsets)
         begin = np.searchsorted(rows, np.arange(len(labelsets) + 1))
-        return cls(labelsets, pack(labelsets), begin, label, more, more.min(axis=1), more.sum(axis=1))
+        return cls(
+            labelsets, pack(labelsets), begin, label, more, more.min(axis=1), more.sum(axis=1)
+        )
 
     def take(self, kept: BoolArray) -> "Discounted":
         """Return some of the labelsets."""

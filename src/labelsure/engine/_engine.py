@@ -1,7 +1,7 @@
 """What every engine answers: whole-number questions about all labelsets of a batch of objects.
 
-The p-value of a labelset is ``numerator / denominator``, both integers, see Weighing. Numerators are compared with
-numerators, so a region does not depend on how its significance level was rounded.
+The p-value of a labelset is ``numerator / denominator``, both integers, see Weighing. Numerators
+are compared with numerators, so a region does not depend on how its significance level was rounded.
 """
 
 from abc import ABC, abstractmethod
@@ -101,8 +101,8 @@ class LabelsetEngine(ABC):
         smallest : int or int64 array of shape (n_objects,)
             The smallest numerator of a member.
         bits : float
-            How precise estimates of large regions are to be: each end of the interval is at most a factor 2^bits away.
-            Above 1, regions are hardly counted before they are estimated.
+            How precise estimates of large regions are to be: each end of the interval is at most a
+            factor 2^bits away. Above 1, regions are hardly counted before they are estimated.
         """
 
     @abstractmethod
@@ -113,15 +113,16 @@ class LabelsetEngine(ABC):
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2).
 
-        Where a search for them spends its budget, upper bounds: what follows from them holds, but may say less.
+        Where a search for them spends its budget, upper bounds: what follows from them holds, but
+        may say less.
         """
 
     def region_members(self, i: int, smallest: int, limit: int | None) -> Members:
         """Return labelsets of object ``i`` with a numerator of at least ``smallest``, and their numerators.
 
-        The most plausible come first: by p-value, then by lowest total score, then by lowest code; at most ``limit``.
-        Few are searched for as the best, more are listed and sorted. Where a search for them spends its budget, the
-        most plausible of those found.
+        The most plausible come first: by p-value, then by lowest total score, then by lowest code;
+        at most ``limit``. Few are searched for as the best, more are listed and sorted. Where a
+        search for them spends its budget, the most plausible of those found.
         """
         most = self.options.list_bytes // (self.n_labels + 24)
         listed = None
@@ -145,7 +146,9 @@ class LabelsetEngine(ABC):
 
     def list_members(self, i: int, smallest: int, most: int) -> Members | None:
         """Return all members of a region, the most plausible first; None where there are more than ``most``."""
-        found: list[Members] = [(np.empty((0, self.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64))]
+        found: list[Members] = [
+            (np.empty((0, self.n_labels), dtype=np.int8), np.empty(0, dtype=np.int64))
+        ]
         n_found = 0
         for part in self.iterate_members(i, smallest):
             found.append(part)
@@ -160,7 +163,8 @@ class LabelsetEngine(ABC):
     def under(self, inequalities: Sequence[Inequality]) -> "LabelsetEngine":  # noqa: ARG002
         """Return the engine whose candidates obey some inequalities as well."""
         raise ValueError(
-            "This region is too large to be listed, and its p-values are stored in tables: answers cannot narrow it."
+            "This region is too large to be listed, and its p-values are stored in tables:"
+            " answers cannot narrow it."
             " Ask for a lower confidence."
         )
 
@@ -192,15 +196,18 @@ class LabelsetEngine(ABC):
     def to_p_values(self, numerators: Counts, objects: IntArray | None = None) -> FloatArray:
         """Return the p-values with these numerators, row r of object ``objects[r]`` (None: one row per object)."""
         denominators = self.denominators if objects is None else self.denominators[objects]
-        p_values: FloatArray = numerators / denominators.reshape((-1,) + (1,) * (numerators.ndim - 1))
+        p_values: FloatArray = numerators / denominators.reshape(
+            (-1,) + (1,) * (numerators.ndim - 1)
+        )
         return np.minimum(p_values, 1.0)  # some rules count beyond 1
 
 
 class StrangestEmpty(LabelsetEngine):
     """An engine with one candidate more: an empty labelset that is stranger than every other labelset.
 
-    Its numerator is the engine's ``lowest``, that of zero counts, and its total score is above all others. So it is the
-    last of all, but where labelsets have categories and it is compared with few examples.
+    Its numerator is the engine's ``lowest``, that of zero counts, and its total score is above all
+    others. So it is the last of all, but where labelsets have categories and it is compared with
+    few examples.
 
     Parameters
     ----------
@@ -255,7 +262,9 @@ class StrangestEmpty(LabelsetEngine):
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``; beyond all for the empty one."""
-        return np.where(np.any(Y, axis=1), self.engine.total_scores(Y, objects), np.iinfo(np.int64).max)
+        return np.where(
+            np.any(Y, axis=1), self.engine.total_scores(Y, objects), np.iinfo(np.int64).max
+        )
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all labelsets, (n_objects, 2^q), columns in the order of their codes."""
@@ -272,8 +281,14 @@ class StrangestEmpty(LabelsetEngine):
         places = (best.numerators[:, : self.engine.n_candidates] >= lowest[:, None]).sum(axis=1)
         for row in np.flatnonzero(places < n_best):
             place = int(places[row])
-            upper = max(lowest[row], best.upper[row, place])  # a search that was stopped may have missed a better one
-            for rows, own in ((best.labelsets, 0), (best.numerators, lowest[row]), (best.upper, upper)):
+            upper = max(
+                lowest[row], best.upper[row, place]
+            )  # a search that was stopped may have missed a better one
+            for rows, own in (
+                (best.labelsets, 0),
+                (best.numerators, lowest[row]),
+                (best.upper, upper),
+            ):
                 rows[row, place + 1 :] = rows[row, place:-1].copy()
                 rows[row, place] = own
         return best

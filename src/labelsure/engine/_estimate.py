@@ -1,10 +1,10 @@
 """How large is a region of 2^41 labelsets? An estimate as precise as asked for, with an interval and certified bounds.
 
-Drawing from simpler regions that together hold the region, and checking each labelset exactly, gives an unbiased
-estimate (Karp, Luby, Madras 1989) with a proven interval.
+Drawing from simpler regions that together hold the region, and checking each labelset exactly,
+gives an unbiased estimate (Karp, Luby, Madras 1989) with a proven interval.
 
-Where scores are far from additive, as with dense pairwise costs, almost nothing drawn from the union is a member. Then
-the interval comes from importance sampling instead, and is approximate.
+Where scores are far from additive, as with dense pairwise costs, almost nothing drawn from the
+union is a member. Then the interval comes from importance sampling instead, and is approximate.
 """
 
 from collections.abc import Callable
@@ -66,9 +66,13 @@ def log_capital(values: FloatArray, counts: IntArray, means: FloatArray) -> Floa
 
     Means are between 0 and 1, and not at these ends.
     """
-    odds = (values - means[:, None]) / np.stack([means, means - 1])[:, :, None]  # (2, means, values)
+    odds = (values - means[:, None]) / np.stack([means, means - 1])[
+        :, :, None
+    ]  # (2, means, values)
     logarithms = np.log1p(STAKES[:, None, None, None] * odds) @ counts
-    capital: FloatArray = np.logaddexp.reduce(logarithms.reshape(-1, len(means)), axis=0) - log(2 * len(STAKES))
+    capital: FloatArray = np.logaddexp.reduce(logarithms.reshape(-1, len(means)), axis=0) - log(
+        2 * len(STAKES)
+    )
     return capital
 
 
@@ -142,7 +146,10 @@ class RegionDraws:
         costs: FloatArray = problem.changes.sum(axis=0)
         if problem.costs.pairs.shape[1] and self.best.any():
             flipped = labels[self.best]
-            met = problem.costs.pairs[:, labels[:, None], flipped].sum(axis=0) * problem.costs.sign[flipped]
+            met = (
+                problem.costs.pairs[:, labels[:, None], flipped].sum(axis=0)
+                * problem.costs.sign[flipped]
+            )
             costs = costs + problem.costs.sign[labels] * met.sum(axis=1)
         return np.abs(costs)
 
@@ -198,7 +205,9 @@ class RegionDraws:
         most = max(DRAWN_NUMBERS // max(len(probabilities), 1), 1)
         kept = [np.empty((0, len(probabilities)), dtype=bool)]
         for start in range(0, n_draws, most):
-            flips = self.rng.random((min(most, n_draws - start), len(probabilities))) < probabilities
+            flips = (
+                self.rng.random((min(most, n_draws - start), len(probabilities))) < probabilities
+            )
             kept.append(flips[self.members(flips, fit=fit)])
         return np.concatenate(kept)
 
@@ -206,10 +215,11 @@ class RegionDraws:
 def estimate_by_importance(draws: RegionDraws, n_draws: int) -> tuple[float, float] | None:
     """Estimate the size of a region; None where too few members were drawn.
 
-    Flips of the labels are drawn independently of each other, each with a probability of its own; a labelset that turns
-    out to be a member counts 1 / (the probability to draw it). That is unbiased whatever the probabilities, and precise
-    if members are drawn about alike: probabilities are fitted to the region by the cross-entropy method (Rubinstein
-    1999) with draws of their own. The interval comes from the central limit theorem, so it is approximate.
+    Flips of the labels are drawn independently of each other, each with a probability of its own; a
+    labelset that turns out to be a member counts 1 / (the probability to draw it). That is unbiased
+    whatever the probabilities, and precise if members are drawn about alike: probabilities are
+    fitted to the region by the cross-entropy method (Rubinstein 1999) with draws of their own. The
+    interval comes from the central limit theorem, so it is approximate.
 
     Parameters
     ----------
@@ -230,7 +240,9 @@ def estimate_by_importance(draws: RegionDraws, n_draws: int) -> tuple[float, flo
         if len(members):
             rarity = -log_probabilities(members, fitted)
             weights = np.exp(rarity - rarity.max())
-            fitted = _inside((1 - FIRST_SHARE) * (weights / weights.sum() @ members) + FIRST_SHARE * first)
+            fitted = _inside(
+                (1 - FIRST_SHARE) * (weights / weights.sum() @ members) + FIRST_SHARE * first
+            )
     n_first = int(FIRST_SHARE * n_draws)
     members = np.concatenate([draws.draw(fitted, n_draws - n_first), draws.draw(first, n_first)])
     if len(members) < 2:
@@ -267,22 +279,31 @@ def _first_probabilities(draws: RegionDraws) -> FloatArray:
         return costs
     warmth, hottest = float(costs.min()) / 8 + 1, 4 * float(costs.max()) + 1
     while True:
-        changed = np.maximum(1 / (1 + np.exp(np.minimum(costs / warmth, 500))), STRAY_CHANGES / len(costs))
+        changed = np.maximum(
+            1 / (1 + np.exp(np.minimum(costs / warmth, 500))), STRAY_CHANGES / len(costs)
+        )
         probabilities = _inside(np.where(draws.best, 1 - changed, changed))
-        if warmth > hottest or len(draws.draw(probabilities, TRIAL_DRAWS, fit=True)) < MEMBER_RATE * TRIAL_DRAWS:
+        if (
+            warmth > hottest
+            or len(draws.draw(probabilities, TRIAL_DRAWS, fit=True)) < MEMBER_RATE * TRIAL_DRAWS
+        ):
             return probabilities
         warmth *= 1.25
 
 
 def _marks(words: Words) -> Words:
     """Return one number per row, equal where rows are and hardly ever else."""
-    factors = np.random.default_rng(0).integers(2**64, size=words.shape[1], dtype=np.uint64) | np.uint64(1)
+    factors = np.random.default_rng(0).integers(
+        2**64, size=words.shape[1], dtype=np.uint64
+    ) | np.uint64(1)
     marks: Words = (words * factors).sum(axis=1)
     return marks
 
 
 def _inside(probabilities: BoolArray | FloatArray) -> FloatArray:
-    inside: FloatArray = np.clip(probabilities.astype(np.float64), SMALLEST_PROBABILITY, 1 - SMALLEST_PROBABILITY)
+    inside: FloatArray = np.clip(
+        probabilities.astype(np.float64), SMALLEST_PROBABILITY, 1 - SMALLEST_PROBABILITY
+    )
     return inside
 
 
@@ -318,7 +339,8 @@ def estimate_size(
     smallest : int
         More than the numerator of a labelset that is stranger than all calibration examples.
     known, n_own : uint64 array of shape (m, W), int
-        Members in the general form that have scores of their own, and how many are members by these.
+        Members in the general form that have scores of their own, and how many are members by
+        these.
     constraints : LabelsetRules or None
         What candidates obey.
     find_start : callable
@@ -328,8 +350,8 @@ def estimate_size(
     at_least : int
         The members found so far, a certified lower bound.
     bits : float
-        How far the ends of the interval may be from the estimate, as logarithms to base 2. More is drawn until they are
-        not farther, but no more than the last of ``N_DRAWS``.
+        How far the ends of the interval may be from the estimate, as logarithms to base 2. More is
+        drawn until they are not farther, but no more than the last of ``N_DRAWS``.
     """
     rng = np.random.default_rng(0)
     union = cover_region(arrays, weighing, one, smallest, ROUGH_CELLS if bits >= 1 else GRID_CELLS)
@@ -341,7 +363,9 @@ def estimate_size(
         shares = estimate_share(union, draws, 1 - 2.0**-bits, min(count_budget / union.size, 1.0))
     wide = shares[1] < 2.0 ** -min(WIDE * bits, 1.0) * shares[2] or not shares[2]
     approximate = _approximate(draws, bits) if wide else None
-    parts = approximate or [union.size * int(share * 2**60) >> 60 for share in shares]  # sizes may be beyond floats
+    parts = approximate or [
+        union.size * int(share * 2**60) >> 60 for share in shares
+    ]  # sizes may be beyond floats
     sure, low, value, high = (min(max(part + n_own, at_least), at_most) for part in parts)
     certified = {"at_least": at_least, "at_most": at_most, "approximate": approximate is not None}
     return Estimate(RegionSize(value, low, high, coverage_level=CONFIDENCE, **certified), sure)
@@ -352,8 +376,8 @@ def estimate_share(
 ) -> tuple[float, float, float, float]:
     """Return what share of a union is members: what it is surely, the interval's low end, the estimate, the high end.
 
-    More is drawn until the ends are as near, relative to the estimate, as ``precision``, and it is sure that the share
-    is above ``countable`` if it seems to be; or until members seem too rare.
+    More is drawn until the ends are as near, relative to the estimate, as ``precision``, and it is
+    sure that the share is above ``countable`` if it seems to be; or until members seem too rare.
     """
     weights = np.empty(0)
     for n_draws in N_DRAWS:
@@ -376,7 +400,10 @@ def _approximate(draws: RegionDraws, bits: float) -> list[int] | None:
         log2_size, relative_error = approximate
         error = DEVIATIONS * relative_error / log(2)
         if error <= bits or n_draws == N_DRAWS[-1]:
-            return [_power_of_two(log2_size + part) for part in (log(DOUBT) / log(2), -error, 0.0, error)]
+            return [
+                _power_of_two(log2_size + part)
+                for part in (log(DOUBT) / log(2), -error, 0.0, error)
+            ]
     return None
 
 

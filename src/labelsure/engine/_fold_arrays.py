@@ -1,8 +1,9 @@
 """Folds, and the plain arrays that tables and searches make of them: built once, on first use.
 
-So that a count is one look-up instead of a binary search, the range of a fold's calibration scores is cut into equal
-buckets. A bucket without a calibration score inside has one count for every score that falls into it; only scores that
-share a bucket with a calibration score are compared, exactly, with the few values there.
+So that a count is one look-up instead of a binary search, the range of a fold's calibration scores
+is cut into equal buckets. A bucket without a calibration score inside has one count for every score
+that falls into it; only scores that share a bucket with a calibration score are compared, exactly,
+with the few values there.
 """
 
 from collections.abc import Sequence
@@ -39,16 +40,18 @@ class ScoreTables(NamedTuple):
     Attributes
     ----------
     buckets : int32 array
-        The number of calibration scores at least as large as any score in the bucket or, where that differs within the
-        bucket, ``~p`` with p the position among the fold's values of the first calibration score there.
+        The number of calibration scores at least as large as any score in the bucket or, where that
+        differs within the bucket, ``~p`` with p the position among the fold's values of the first
+        calibration score there.
     values : int64 array
         The distinct calibration scores, ascending within each fold.
     counts : int64 array
         How many calibration scores are >= each value, and a 0 after those of each fold.
     layout : int64 array of shape (K, 8)
-        Where the fold's buckets begin, which is its last, where its values begin and end, by how much further its
-        counts lie, the origin and shift of its buckets (score s falls into bucket ``(s - origin) >> shift``, those
-        below all into the first, those above all into the last), and the shift of its square root link (-1: none).
+        Where the fold's buckets begin, which is its last, where its values begin and end, by how
+        much further its counts lie, the origin and shift of its buckets (score s falls into bucket
+        ``(s - origin) >> shift``, those below all into the first, those above all into the last),
+        and the shift of its square root link (-1: none).
     merged : int64 array
         The calibration scores of all folds, ascending.
     """
@@ -76,12 +79,16 @@ class ScoreTables(NamedTuple):
         rows = []
         n_buckets = n_values = 0
         for k, (calibration, link) in enumerate(zip(calibrations, links, strict=True)):
-            first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))  # of each distinct value
+            first = np.flatnonzero(
+                np.diff(calibration, prepend=calibration[0] - 1)
+            )  # of each distinct value
             own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
             span = int(own_values[-1] - own_values[0])
             bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
             shift = max(0, span.bit_length() - bits)
-            origin = int(own_values[0]) - (1 << shift)  # the first bucket is below all of them, the last above
+            origin = int(own_values[0]) - (
+                1 << shift
+            )  # the first bucket is below all of them, the last above
             occupied = (own_values - origin) >> shift
             in_bucket = np.bincount(occupied, minlength=int(occupied[-1]) + 2)
             first_value = np.cumsum(in_bucket) - in_bucket
@@ -94,7 +101,9 @@ class ScoreTables(NamedTuple):
             values.append(own_values)
             counts.append(own_counts)
         layout, merged = np.array(rows, dtype=np.int64), np.sort(np.concatenate(calibrations))
-        return cls(np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout, merged)
+        return cls(
+            np.concatenate(buckets), np.concatenate(values), np.concatenate(counts), layout, merged
+        )
 
 
 _tables = Memory()
@@ -106,8 +115,8 @@ class Penalties(NamedTuple):
     Attributes
     ----------
     by_cardinality : int64 array of shape (K, levels, q + 1)
-        The least penalty by number of labels over 1, 2, 4, ... numbers from each on; beyond the end it is cut off.
-        One level of zeros where there is no penalty.
+        The least penalty by number of labels over 1, 2, 4, ... numbers from each on; beyond the end
+        it is cut off. One level of zeros where there is no penalty.
     anchors : uint64 array of shape (A, W)
         Labelsets as words, fold k's from ``anchor_begin[k]`` on.
     anchor_begin : int64 array of shape (K + 1,)
@@ -139,7 +148,9 @@ class Penalties(NamedTuple):
         present = any(penalty is not None for penalty in penalties)
         for level in range(1, n_levels if present else 1):
             half, last = 1 << (level - 1), least[:, level - 1]
-            least[:, level] = np.concatenate([np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1)
+            least[:, level] = np.concatenate(
+                [np.minimum(last[:, :-half], last[:, half:]), last[:, -half:]], axis=1
+            )
         return cls(
             by_cardinality=least,
             anchors=np.concatenate(anchors),
@@ -179,7 +190,8 @@ class Fold:
     Attributes
     ----------
     calibration : int64 array of shape (m,)
-        The nonconformity scores of the true labelsets of its calibration examples, in ascending order.
+        The nonconformity scores of the true labelsets of its calibration examples, in ascending
+        order.
     energy : Energy
         Of the objects at hand.
     """
@@ -203,8 +215,9 @@ class OverrideList(NamedTuple):
     general : int64 array of shape (E,)
         What the numerators would be in the energies' general form.
     n_stranger : int
-        How many have a higher score of their own than in the general form, in some fold. The others are found no
-        earlier than they should be by a search of the general form, so they never crowd out a labelset there.
+        How many have a higher score of their own than in the general form, in some fold. The others
+        are found no earlier than they should be by a search of the general form, so they never
+        crowd out a labelset there.
     """
 
     labelsets: LabelMatrix
@@ -243,7 +256,9 @@ class FoldArrays:
     def tables(self) -> ScoreTables:
         """The folds' calibration scores, ready to be looked up."""
         links = [-1 if fold.energy.link is None else fold.energy.link.shift for fold in self.folds]
-        return _tables.recall(self.calibrations, lambda: ScoreTables.of(self.calibrations, links), *links)
+        return _tables.recall(
+            self.calibrations, lambda: ScoreTables.of(self.calibrations, links), *links
+        )
 
     @cached_property
     def penalties(self) -> Penalties:
@@ -290,15 +305,24 @@ class FoldArrays:
     @property
     def adds_up(self) -> bool:
         """Whether scores are sums over labels, but for discounts."""
-        return not (self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores)
+        return not (
+            self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores
+        )
 
     def overrides_of(
-        self, i: int, weighing: Weighing, *, allow_empty: bool, constraints: LabelsetRules | None = None
+        self,
+        i: int,
+        weighing: Weighing,
+        *,
+        allow_empty: bool,
+        constraints: LabelsetRules | None = None,
     ) -> OverrideList:
         """Return those of object ``i`` that are candidates, with all that is asked about them."""
         if not self.has_overrides:
             nothing = np.empty(0, dtype=np.int64)
-            return OverrideList(np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0)
+            return OverrideList(
+                np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0
+            )
         labelsets = self.overridden(np.array([i]))[1]
         labelsets = labelsets[labelsets.any(axis=1) | allow_empty]
         if constraints is not None:

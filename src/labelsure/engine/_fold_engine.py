@@ -64,11 +64,15 @@ class TableEngine(LabelsetEngine):
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
-        return self.answers(self.n_objects if objects is None else len(objects)).top(n_best, objects)
+        return self.answers(self.n_objects if objects is None else len(objects)).top(
+            n_best, objects
+        )
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
-        return self.answers(self.n_objects).region_sizes(np.broadcast_to(smallest, self.n_objects), bits=bits)
+        return self.answers(self.n_objects).region_sizes(
+            np.broadcast_to(smallest, self.n_objects), bits=bits
+        )
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
@@ -91,8 +95,8 @@ class FoldEngine(TableEngine):
     weighing : Weighing or None
         How the folds' counts become numerators; None adds them up.
     weighing_at : callable or None
-        Returns the weighing that decides about regions at a significance level, where that depends on the level: a
-        labelset is a member if its numerator is above 0.
+        Returns the weighing that decides about regions at a significance level, where that depends
+        on the level: a labelset is a member if its numerator is above 0.
     options : EngineOptions
         Limits of time and memory.
     n_jobs : int or None
@@ -126,31 +130,43 @@ class FoldEngine(TableEngine):
         self.n_objects = self.arrays.n_objects
         self.n_labels = self.arrays.n_labels
         n_calibration = sum(map(len, self.arrays.calibrations))
-        self.weighing = Weighing.plain(n_calibration, self.n_objects) if weighing is None else weighing
+        self.weighing = (
+            Weighing.plain(n_calibration, self.n_objects) if weighing is None else weighing
+        )
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
         # a maximum, and candidates in a list, are looked at one by one
         is_listed = constraints is not None and constraints.listed is not None
-        self._looks_at_all = self.n_labels <= self.options.table_labels or self.arrays.has_maxima or is_listed
+        self._looks_at_all = (
+            self.n_labels <= self.options.table_labels or self.arrays.has_maxima or is_listed
+        )
         if self.arrays.has_maxima and not is_listed:
             check_listable(self.n_labels, self.options)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out of a pickle what is made on first use."""
-        return {name: value for name, value in vars(self).items() if name not in ("table", "_one_by_one")}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("table", "_one_by_one")
+        }
 
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
         at = self.weighing_at
         weighing_at = None if at is None else partial(weighing_of_some, at, objects)
-        return self._with([fold.take(objects) for fold in self.folds], self.weighing.take(objects), weighing_at)
+        return self._with(
+            [fold.take(objects) for fold in self.folds], self.weighing.take(objects), weighing_at
+        )
 
     def at_level(self, significance: Fraction) -> tuple["FoldEngine", IntArray]:
         """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
         if self.weighing_at is None:
             return self, smallest_numerators(significance, self.denominators)
-        return self._with(self.folds, self.weighing_at(significance)), np.ones(self.n_objects, dtype=np.int64)
+        return self._with(self.folds, self.weighing_at(significance)), np.ones(
+            self.n_objects, dtype=np.int64
+        )
 
     def under(self, inequalities: Sequence[Inequality]) -> "FoldEngine":
         """Return the engine whose candidates obey some inequalities as well."""
@@ -159,7 +175,11 @@ class FoldEngine(TableEngine):
         return self._with(self.folds, self.weighing, self.weighing_at, constraints=rules)
 
     def _with(
-        self, folds: Sequence[Fold], weighing: Weighing, weighing_at: WeighingAt | None = None, **changed: Any
+        self,
+        folds: Sequence[Fold],
+        weighing: Weighing,
+        weighing_at: WeighingAt | None = None,
+        **changed: Any,
     ) -> "FoldEngine":
         names = ("allow_empty", "options", "n_jobs", "constraints")
         kept: dict[str, Any] = {name: getattr(self, name) for name in names} | changed
@@ -168,18 +188,24 @@ class FoldEngine(TableEngine):
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
-        numerators = self.weighing.of_scores(self.arrays.calibrations, self.arrays.scores(Y, objects), objects)
+        numerators = self.weighing.of_scores(
+            self.arrays.calibrations, self.arrays.scores(Y, objects), objects
+        )
         if self.constraints is not None:
             numerators = np.where(self.constraints.allow(Y), numerators, 0)
         return numerators if self.allow_empty else np.where(np.any(Y, axis=1), numerators, 0)
 
     def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        return (self._first("table", self.n_objects) or self._one_by_one).p_values(self.denominators, empty)
+        return (self._first("table", self.n_objects) or self._one_by_one).p_values(
+            self.denominators, empty
+        )
 
     def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return (self._first("table", self.n_objects) or self._one_by_one).label_masses(self.denominators, empty)
+        return (self._first("table", self.n_objects) or self._one_by_one).label_masses(
+            self.denominators, empty
+        )
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
         """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
@@ -199,7 +225,8 @@ class FoldEngine(TableEngine):
     def answers(self, n_objects: int) -> Answers:
         """Return the way that costs least: listed candidates one by one, a table for few labels, a search for more.
 
-        In a new process numpy's rows come first, for as long as they are sooner than what has to be compiled.
+        In a new process numpy's rows come first, for as long as they are sooner than what has to be
+        compiled.
         """
         first = self._first("table" if self._looks_at_all else "search", n_objects)
         if first is not None:
@@ -252,10 +279,11 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
     folds : sequence of Fold
         As in FoldEngine.
     empty : "ordinary", "strangest" or "excluded"
-        What the empty labelset is: a candidate like any other, one stranger than all others, or none.
+        What the empty labelset is: a candidate like any other, one stranger than all others, or
+        none.
     **settings
-        ``weighing``, ``weighing_at``, ``options``, ``n_jobs`` and ``constraints``, as in FoldEngine. An empty labelset
-        that these do not allow is excluded.
+        ``weighing``, ``weighing_at``, ``options``, ``n_jobs`` and ``constraints``, as in
+        FoldEngine. An empty labelset that these do not allow is excluded.
 
     Examples
     --------
@@ -277,7 +305,8 @@ class StoredEngine(TableEngine):
     Parameters
     ----------
     at_least, above : int32 arrays of shape (n, 2^q)
-        How many of the other examples' scores are at least as large as, and larger than, the object's own, by code.
+        How many of the other examples' scores are at least as large as, and larger than, the
+        object's own, by code.
     scores : int64 array of shape (n, 2^q)
         The object's own score, to break ties.
     weighing : Weighing
@@ -319,8 +348,15 @@ class StoredEngine(TableEngine):
 
     def take(self, objects: IntArray) -> "StoredEngine":
         """Return the engine for some of the objects."""
-        parts = (self.at_least[objects], self.above[objects], self.scores[objects], self.weighing.take(objects))
-        return StoredEngine(*parts, allow_empty=self.allow_empty, options=self.options, constraints=self.constraints)
+        parts = (
+            self.at_least[objects],
+            self.above[objects],
+            self.scores[objects],
+            self.weighing.take(objects),
+        )
+        return StoredEngine(
+            *parts, allow_empty=self.allow_empty, options=self.options, constraints=self.constraints
+        )
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the score of ``Y[r]`` for object ``objects[r]``."""
@@ -331,7 +367,9 @@ class StoredEngine(TableEngine):
         """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
         codes = encode(Y)
-        own = self.weighing.numerators(self.at_least[objects, codes][None], self.above[objects, codes][None], objects)
+        own = self.weighing.numerators(
+            self.at_least[objects, codes][None], self.above[objects, codes][None], objects
+        )
         candidates = codes >= self.first_code
         if self.constraints is not None:
             candidates &= self.constraints.allow(Y)
@@ -339,4 +377,6 @@ class StoredEngine(TableEngine):
 
     def _numerators(self, objects: IntArray) -> Counts:
         """Return the numerators of every code, one row per object."""
-        return self.weighing.numerators(self.at_least[None, objects], self.above[None, objects], objects)
+        return self.weighing.numerators(
+            self.at_least[None, objects], self.above[None, objects], objects
+        )

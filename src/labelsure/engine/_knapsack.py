@@ -1,8 +1,9 @@
 """Simple regions that hold a region: sets of flips that fit a budget, counted on a grid and drawn from at random.
 
-A labelset of the region has, in at least one fold k, a count of at least the fold's share of what is needed; so it
-lies in one of K simpler regions ``{labelsets: additive score in fold k <= a threshold}``. Their sizes are subset-sum
-counts on a grid, rounded so that none is too small, and labelsets can be drawn from them at random.
+A labelset of the region has, in at least one fold k, a count of at least the fold's share of what
+is needed; so it lies in one of K simpler regions ``{labelsets: additive score in fold k <= a
+threshold}``. Their sizes are subset-sum counts on a grid, rounded so that none is too small, and
+labelsets can be drawn from them at random.
 """
 
 from typing import NamedTuple
@@ -17,8 +18,13 @@ from labelsure.engine._rules import NO_RULES
 from labelsure.engine._weighing import Weighing
 
 GRID_NUMBERS = 2**19
-DRAWN_NUMBERS = 2**22  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
-STEEPNESS_STEPS, STEEPNESS_RANGE = 8, np.array([-2.0, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2])  # of Chernoff's b, in bits
+DRAWN_NUMBERS = (
+    2**22
+)  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
+STEEPNESS_STEPS, STEEPNESS_RANGE = (
+    8,
+    np.array([-2.0, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2]),
+)  # of Chernoff's b, in bits
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -56,12 +62,16 @@ class Knapsack(NamedTuple):
         rows = room[: self.n_numbers].reshape(-1, self.budget + 1)
         divided = np.empty(len(rows), dtype=np.int64)
         count_fitting(self.cells, self.budget, rows, divided)
-        n_most = int(np.searchsorted(np.cumsum(np.sort(self.cells[fitting])), self.budget, side="right"))
+        n_most = int(
+            np.searchsorted(np.cumsum(np.sort(self.cells[fitting])), self.budget, side="right")
+        )
         flips[:] = self.start
         most = max(DRAWN_NUMBERS // (1 + n_most), 1)
         for start in range(0, len(flips), most):
             some = flips[start : start + most]
-            draw_fitting(self.cells, fitting, rows, divided, rng.random((len(some), 1 + n_most)), some)
+            draw_fitting(
+                self.cells, fitting, rows, divided, rng.random((len(some), 1 + n_most)), some
+            )
 
 
 class Union(NamedTuple):
@@ -75,7 +85,8 @@ class Union(NamedTuple):
     size : int
         That sum, rounded up.
     inside : int
-        The number of members of the region that are certain to be in all of them, rounded down; 0 if unknown.
+        The number of members of the region that are certain to be in all of them, rounded down; 0
+        if unknown.
     """
 
     knapsacks: list[Knapsack]
@@ -96,12 +107,16 @@ class Union(NamedTuple):
     def holders(self, flips: BoolArray) -> IntArray:
         """Return in how many of the knapsacks each set of flips lies."""
         start, cells, budgets = map(np.array, zip(*self.knapsacks, strict=True))
-        spent = (cells * start).sum(axis=1) + flips.astype(np.float64) @ np.where(start, -cells, cells).T
+        spent = (cells * start).sum(axis=1) + flips.astype(np.float64) @ np.where(
+            start, -cells, cells
+        ).T
         holders: IntArray = (spent <= budgets).sum(axis=1)
         return holders
 
 
-def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smallest: int, n_cells: int) -> Union:
+def cover_region(
+    arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smallest: int, n_cells: int
+) -> Union:
     """Return knapsacks that together hold all labelsets of a region, in the energies' general form.
 
     Parameters
@@ -111,25 +126,33 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
     one : ObjectSearch
         Its object.
     smallest : int
-        The smallest numerator of a member: more than that of a labelset stranger than all calibration examples.
+        The smallest numerator of a member: more than that of a labelset stranger than all
+        calibration examples.
     n_cells : int
         How fine the grid is.
     """
-    weights, needed = needed_weights(weighing, [len(fold) for fold in arrays.calibrations], one.i, smallest)
+    weights, needed = needed_weights(
+        weighing, [len(fold) for fold in arrays.calibrations], one.i, smallest
+    )
     costs = [_linear_costs(one, k) for k in range(len(weights))]
     candidates, shares = {}, {}
     largest = sum(int(of_fold[-1]) for of_fold in weights)
     for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
             calibration, link = arrays.calibrations[k][::-1], arrays.general[k].link
-            if link is not None:  # the largest additive score that is not above it once linked: roots are below 2^31
+            if (
+                link is not None
+            ):  # the largest additive score that is not above it once linked: roots are below 2^31
                 calibration = ((np.clip(calibration, -1, 2**31) + 1) ** 2 - 1) >> link.shift
             candidates[k] = calibration
-            # If in all folds the weight was below needed times the fold's share of the largest sum, so would be the sum
+            # If in all folds the weight was below needed times the fold's share of the largest sum,
+            # so would be the sum
             own = int(np.searchsorted(of_fold, -(-needed * int(of_fold[-1]) // largest)))
             shares[k] = int(calibration[min(own, len(calibration)) - 1])
     sizes = {k: costs[k].log_sizes(scores, shares[k]) for k, scores in candidates.items()}
-    thresholds = {k: int(candidates[k][n]) for k, n in choose_thresholds(sizes, weights, needed).items()}
+    thresholds = {
+        k: int(candidates[k][n]) for k, n in choose_thresholds(sizes, weights, needed).items()
+    }
     knapsacks = [_knapsack(costs[k], threshold, n_cells) for k, threshold in thresholds.items()]
     counted = [knapsack.size() for knapsack in knapsacks]
     most = max(n_times for _, n_times in counted)
@@ -140,18 +163,25 @@ def cover_region(arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smal
 
 
 def count_inside(
-    arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, thresholds: dict[int, int], smallest: int, n_cells: int
+    arrays: FoldArrays,
+    weighing: Weighing,
+    one: ObjectSearch,
+    thresholds: dict[int, int],
+    smallest: int,
+    n_cells: int,
 ) -> int:
     """Return how many labelsets are certain to have additive scores of at most the thresholds in all folds.
 
-    These are members, if a labelset with these scores is one. A set of flips fits where the sum of what they take of
-    the room at most, in any fold, is not above one.
+    These are members, if a labelset with these scores is one. A set of flips fits where the sum of
+    what they take of the room at most, in any fold, is not above one.
     """
     problem, n_folds = one.problem, arrays.n_folds
     room = np.array([thresholds.get(k, -1) for k in range(n_folds)]) - problem.base
     room -= one.lookup.weighing.above > 0  # equal scores count for less there
     links = [energy.link or int for energy in arrays.general]
-    scores = np.array([[link(score)] for link, score in zip(links, problem.base + room, strict=True)])
+    scores = np.array(
+        [[link(score)] for link, score in zip(links, problem.base + room, strict=True)]
+    )
     numerator = weighing.of_scores(arrays.calibrations, scores, np.array([one.i]))
     restricted = arrays.has_pairs or arrays.penalties.present or one.lookup.rules is not NO_RULES
     if restricted or (room <= 0).any() or numerator[0] < smallest:
@@ -163,15 +193,24 @@ def count_inside(
     return max(inside - (not one.lookup.allow_empty), 0)
 
 
-def needed_weights(weighing: Weighing, sizes: list[int], i: int, smallest: int) -> tuple[list[IntArray], int]:
+def needed_weights(
+    weighing: Weighing, sizes: list[int], i: int, smallest: int
+) -> tuple[list[IntArray], int]:
     """Return what each count of each fold adds to a numerator at most, from 0 on, and how much a member needs of it.
 
     What it needs is more than 0.
     """
     one = weighing.of(i)
-    rows = [weighing.weights[k] if weighing.weights.size else np.arange(size + 1) for k, size in enumerate(sizes)]
-    weights = [(one.at_least + one.above) * (row[: size + 1] - row[0]) for row, size in zip(rows, sizes, strict=True)]
-    # equal scores add at_least, larger ones both; a count of scores >= is no lower than one of scores >
+    rows = [
+        weighing.weights[k] if weighing.weights.size else np.arange(size + 1)
+        for k, size in enumerate(sizes)
+    ]
+    weights = [
+        (one.at_least + one.above) * (row[: size + 1] - row[0])
+        for row, size in zip(rows, sizes, strict=True)
+    ]
+    # equal scores add at_least, larger ones both; a count of scores >= is no lower than one of
+    # scores >
     lowest = one.start + sum((one.at_least + one.above) * int(row[0]) for row in rows)
     return weights, smallest - int(lowest)
 
@@ -195,8 +234,9 @@ class LinearCosts(NamedTuple):
     def log_sizes(self, thresholds: IntArray, near: int) -> FloatArray:
         """Return bounds of the logarithms of how many sets of flips are not above each threshold (Chernoff).
 
-        For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them. Tight for thresholds ``near``
-        that one, where the sets drawn with odds exp(-b cost_t) cost as much as there is room in the mean.
+        For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them. Tight for
+        thresholds ``near`` that one, where the sets drawn with odds exp(-b cost_t) cost as much as
+        there is room in the mean.
         """
         room = np.maximum(thresholds - self.lowest, 0.0)
         own = max(near - self.lowest, 1.0)
@@ -205,18 +245,25 @@ class LinearCosts(NamedTuple):
         for _ in range(STEEPNESS_STEPS):
             middle = (low + high) / 2
             scaled = np.minimum(self.costs * (2**middle / own), 500)
-            low, high = (middle, high) if (scaled / (1 + np.exp(scaled))).sum() > 2**middle else (low, middle)
+            low, high = (
+                (middle, high)
+                if (scaled / (1 + np.exp(scaled))).sum() > 2**middle
+                else (low, middle)
+            )
         steep = 2.0 ** (low + STEEPNESS_RANGE) / own
         sums: FloatArray = np.log1p(np.exp(-steep[:, None] * self.costs)).sum(axis=1)
         sizes: FloatArray = (steep[:, None] * room + sums[:, None]).min(axis=0)
         return sizes
 
 
-def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], needed: int) -> dict[int, int]:
+def choose_thresholds(
+    sizes: dict[int, FloatArray], weights: list[IntArray], needed: int
+) -> dict[int, int]:
     """Return which calibration score of each fold, the highest being 0, bounds its part of a cover, if it has one.
 
-    If a labelset's score were above the highest but n_k in every fold, its counts would be n_k at most, so what they
-    add must not reach ``needed``. Of all such n_k those are taken for which the largest part is smallest.
+    If a labelset's score were above the highest but n_k in every fold, its counts would be n_k at
+    most, so what they add must not reach ``needed``. Of all such n_k those are taken for which the
+    largest part is smallest.
 
     Parameters
     ----------
@@ -229,7 +276,10 @@ def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], nee
     largest = np.unique(np.concatenate(list(ascending.values())))
 
     def n_larger(size: float) -> dict[int, int]:
-        return {k: len(own) - int(np.searchsorted(own, size, side="right")) for k, own in ascending.items()}
+        return {
+            k: len(own) - int(np.searchsorted(own, size, side="right"))
+            for k, own in ascending.items()
+        }
 
     low, high = -1, len(largest) - 1  # where parts may be as large as the largest, no counts are
     while high - low > 1:
@@ -245,8 +295,9 @@ def choose_thresholds(sizes: dict[int, FloatArray], weights: list[IntArray], nee
 def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
     """Return a linear function that is nowhere above the additive score in fold ``k``.
 
-    With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what relax_pairs adds to the
-    diagonal is the most that all pairs together can be short of; whichever is tighter at its lowest.
+    With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what
+    relax_pairs adds to the diagonal is the most that all pairs together can be short of; whichever
+    is tighter at its lowest.
     """
     problem, labels = one.problem, one.problem.labels
     changes = problem.changes[k] + problem.costs.slacks[k, labels] / 2

@@ -11,11 +11,13 @@ MUCH = 2.0**900
 
 
 @kernel
-def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray, divided: IntArray) -> tuple[FloatArray, Integer]:
+def count_fitting(
+    cells: IntArray, budget: Integer, rows: FloatArray, divided: IntArray
+) -> tuple[FloatArray, Integer]:
     """Return how many sets fit each budget up to this one, and how often these counts were divided by MUCH.
 
-    Row r of ``rows`` becomes that of the first r positions that can be flipped, ``divided`` that often by MUCH; where
-    there are fewer rows, they are used again and again.
+    Row r of ``rows`` becomes that of the first r positions that can be flipped, ``divided`` that
+    often by MUCH; where there are fewer rows, they are used again and again.
 
     Reference : knapsack_reference.count_fitting
     Requires : cells not negative; rows with budget + 1 columns, at least two, and as many numbers in divided
@@ -35,7 +37,9 @@ def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray, divided: I
         without = before[cost:]
         with_flip = before[: budget + 1 - cost]
         both = last[cost:]
-        for room in range(both.shape[0]):  # no index may be negative, so the additions are done several at a time
+        for room in range(
+            both.shape[0]
+        ):  # no index may be negative, so the additions are done several at a time
             both[room] = without[room] + with_flip[room]
         if last[budget] > MUCH:
             last /= MUCH
@@ -46,11 +50,17 @@ def count_fitting(cells: IntArray, budget: Integer, rows: FloatArray, divided: I
 
 @kernel
 def draw_fitting(
-    cells: IntArray, fitting: IntArray, rows: FloatArray, divided: IntArray, random: FloatArray, flips: BoolArray
+    cells: IntArray,
+    fitting: IntArray,
+    rows: FloatArray,
+    divided: IntArray,
+    random: FloatArray,
+    flips: BoolArray,
 ) -> None:
     """Draw sets of flips uniformly from those that fit, and flip them.
 
-    The counts of sets of the first positions tell the last one that is flipped, and then the one before it.
+    The counts of sets of the first positions tell the last one that is flipped, and then the one
+    before it.
 
     Reference : knapsack_reference.draw_fitting
     Requires : rows, divided as count_fitting has written them for the positions ``fitting``; random (m, f + 1) between
@@ -63,10 +73,16 @@ def draw_fitting(
         n_flipped = 0
         while n_before > 0:
             rank = random[row, n_flipped] * rows[n_before, left]
-            below, above = -1, n_before  # the sets of the first ``above`` positions are more than the rank
+            below, above = (
+                -1,
+                n_before,
+            )  # the sets of the first ``above`` positions are more than the rank
             while above - below > 1:
                 middle = (below + above) // 2
-                if rows[middle, left] * MUCH ** np.float64(divided[middle] - divided[n_before]) > rank:
+                if (
+                    rows[middle, left] * MUCH ** np.float64(divided[middle] - divided[n_before])
+                    > rank
+                ):
                     above = middle
                 else:
                     below = middle

@@ -1,7 +1,8 @@
 """Compiled steps on labelsets given as words of bits: flips, candidates, penalties, and heaps of keys to rank them.
 
-A key is minus the numerator, the total score, and the words of the code, the most significant first, with their highest
-bits turned over: then signed numbers come in the order of unsigned ones, and keys are compared number by number.
+A key is minus the numerator, the total score, and the words of the code, the most significant
+first, with their highest bits turned over: then signed numbers come in the order of unsigned ones,
+and keys are compared number by number.
 """
 
 import numpy as np
@@ -66,7 +67,9 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     Cost : O(W + terms of the rules)
     """
     some_on = allow_empty or is_some(words)
-    return some_on and (rules.most.shape[0] == 0 or bool(obeys(words, words, np.int64(DECIDED), rules)))
+    return some_on and (
+        rules.most.shape[0] == 0 or bool(obeys(words, words, np.int64(DECIDED), rules))
+    )
 
 
 @kernel_part
@@ -79,14 +82,21 @@ def count_bits(word: Integer) -> Integer:
     """
     bits = np.uint64(word)
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits & np.uint64(0x3333333333333333)) + (
+        (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
     bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @lean_kernel
 def penalise(
-    words: Words, label: IntArray, begin: Integer, penalties: Penalties, penalty: IntArray, known: Words
+    words: Words,
+    label: IntArray,
+    begin: Integer,
+    penalties: Penalties,
+    penalty: IntArray,
+    known: Words,
 ) -> None:
     """Write a lower bound of each fold's penalty of the labelsets that differ from ``words`` only in label[begin:].
 
@@ -109,8 +119,12 @@ def penalise(
     while (2 << level) <= n_open + 1:
         level += 1
     for k in range(penalty.shape[0]):
-        # the undecided labels may be on or off: the least of a range, as that of two overlapping ones
-        penalty[k] = min(by_cardinality[k, level, n_on], by_cardinality[k, level, n_on + n_open + 1 - (1 << level)])
+        # the undecided labels may be on or off: the least of a range, as that of two overlapping
+        # ones
+        penalty[k] = min(
+            by_cardinality[k, level, n_on],
+            by_cardinality[k, level, n_on + n_open + 1 - (1 << level)],
+        )
         if penalties.per_distance[k] > 0:
             shortest = np.int64(64 * words.shape[0])
             for a in range(penalties.anchor_begin[k], penalties.anchor_begin[k + 1]):
@@ -122,7 +136,9 @@ def penalise(
 
 
 @kernel_part
-def write_key(value: Integer, total: Integer, words: Words, by_total: bool, row: Integer, keys: IntArray) -> None:
+def write_key(
+    value: Integer, total: Integer, words: Words, by_total: bool, row: Integer, keys: IntArray
+) -> None:
     """Write the key of a labelset into a row; without ``by_total`` its numerator counts alone.
 
     Reference : the tuples that labelset_reference.ranked sorts by
@@ -175,7 +191,9 @@ def sift(heap: IntArray, size: Integer, place: Integer, best_on_top: bool, keys:
 
 
 @kernel_part
-def offer(value: Integer, total: Integer, words: Words, by_total: bool, n_found: Integer, best: Ranked) -> Integer:
+def offer(
+    value: Integer, total: Integer, words: Words, by_total: bool, n_found: Integer, best: Ranked
+) -> Integer:
     """Put a labelset among the best found if it belongs there; return how many these are.
 
     Reference : heapq.heappushpop

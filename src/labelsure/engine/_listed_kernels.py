@@ -50,7 +50,8 @@ class LabelCosts(NamedTuple):
     def of(cls, energies: Sequence[Energy], objects: IntArray) -> "LabelCosts":
         """Return those of some objects under the folds' energies, in their general form."""
         constant, unary = (
-            np.stack([getattr(one, part)[objects] for one in energies]) for part in ("constant", "unary")
+            np.stack([getattr(one, part)[objects] for one in energies])
+            for part in ("constant", "unary")
         )
         scores, nothing = np.zeros((2, len(energies)), dtype=np.int64)
         return cls(constant, unary, scores, nothing)
@@ -126,8 +127,8 @@ def offer_listed(
 ) -> None:
     """Write the best of the listed labelsets of each object.
 
-    One with scores above some level in all folds cannot reach the worst of the best; nor can one that may tie with it
-    but has a higher total. Neither is looked at.
+    One with scores above some level in all folds cannot reach the worst of the best; nor can one
+    that may tie with it but has a higher total. Neither is looked at.
 
     Reference : the definition
     Requires : at least one; no links or penalties
@@ -159,7 +160,9 @@ def offer_listed(
             if n_found == n_best and -keys[n_best - 1, NUMERATOR] != reached:
                 reached = -keys[n_best - 1, NUMERATOR]
                 level = highest_score(reached, costs.scores, costs.nothing, weighing, tables)
-                level_above = highest_score(reached + 1, costs.scores, costs.nothing, weighing, tables)
+                level_above = highest_score(
+                    reached + 1, costs.scores, costs.nothing, weighing, tables
+                )
         found.numbers[i, FOUND] = n_found
 
 
@@ -174,9 +177,9 @@ def raise_by_listed(
 ) -> None:
     """Raise the highest numerators of each object with each label off and on by those of listed labelsets.
 
-    All labels outside one labelset, the leader, have been raised to some numerator already with the label off, and most
-    labelsets do not exceed that: then only their own labels and the leader's are looked at. One that by a bound of its
-    scores cannot raise any is not looked at.
+    All labels outside one labelset, the leader, have been raised to some numerator already with the
+    label off, and most labelsets do not exceed that: then only their own labels and the leader's
+    are looked at. One that by a bound of its scores cannot raise any is not looked at.
 
     Reference : the maximum over listed labelsets
     Requires : found (n, q, 2); at least one; no links or penalties
@@ -188,7 +191,10 @@ def raise_by_listed(
         maxima = found[i]
         likeliest = bound_listed(i, listed, bounds)
         plain = only_counts(weighing, tables)  # else a level takes longer than a look
-        leader, outside = likeliest, np.int64(-FAR)  # what all labels outside the leader have been raised to
+        leader, outside = (
+            likeliest,
+            np.int64(-FAR),
+        )  # what all labels outside the leader have been raised to
         for place in range(listed.more.shape[0] + 1):
             e = place - 1 if place > 0 else likeliest
             words = listed.words[e]
@@ -250,7 +256,10 @@ def count_listed(
             add_labels(i, e, costs, listed)
             for general in range(2):
                 more = costs.nothing if general else listed.more[e]
-                member = value_of(costs.scores, more, costs.nothing, plain, weighing, tables) >= smallest[i]
+                member = (
+                    value_of(costs.scores, more, costs.nothing, plain, weighing, tables)
+                    >= smallest[i]
+                )
                 n_general += member and general == 1
                 n_own += member and general == 0
         counts[i, 0], counts[i, 1] = n_own, n_general

@@ -74,10 +74,14 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
     for k in range(np.uint64(scores.shape[0])):
         score = scores[k] + more[k]
         distance = np.uint64(max(score - layout[k, columns.ORIGIN], 0))
-        bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, columns.SHIFT]))
+        bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (
+            distance >> np.uint64(layout[k, columns.SHIFT])
+        )
         count = np.int64(buckets[min(bucket, np.uint64(layout[k, columns.BUCKET_LAST]))])
         if count < 0:
-            count = count_from(score, layout[k, columns.VALUE_BEGIN] + ~count, np.int64(k * one), tables)
+            count = count_from(
+                score, layout[k, columns.VALUE_BEGIN] + ~count, np.int64(k * one), tables
+            )
         total += count
     return total
 
@@ -111,7 +115,11 @@ def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreT
 
 @lean_kernel
 def weigh(
-    scores: IntArray, more: IntArray, penalty: IntArray, weighing: ObjectWeighing, tables: ScoreTables
+    scores: IntArray,
+    more: IntArray,
+    penalty: IntArray,
+    weighing: ObjectWeighing,
+    tables: ScoreTables,
 ) -> Integer:
     """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
 
@@ -125,12 +133,18 @@ def weigh(
     n_looks = 2 if weighing.above > 0 else 1
     for k in range(scores.shape[0]):
         score = final_score(scores[k] + more[k], penalty[k], layout[k, columns.LINK])
-        for strict in range(n_looks):  # written out: numba counts references to arrays at every call
+        for strict in range(
+            n_looks
+        ):  # written out: numba counts references to arrays at every call
             distance = np.uint64(max(score + strict - layout[k, columns.ORIGIN], 0))
-            bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (distance >> np.uint64(layout[k, columns.SHIFT]))
+            bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (
+                distance >> np.uint64(layout[k, columns.SHIFT])
+            )
             count = np.int64(buckets[min(bucket, np.uint64(layout[k, columns.BUCKET_LAST]))])
             if count < 0:
-                count = count_from(score + strict, layout[k, columns.VALUE_BEGIN] + ~count, k, tables)
+                count = count_from(
+                    score + strict, layout[k, columns.VALUE_BEGIN] + ~count, k, tables
+                )
             if weights.shape[0] > 0:
                 count = weights[k, count]
             total += count * (weighing.above if strict else weighing.at_least)
@@ -153,7 +167,12 @@ def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
 
 @kernel_part
 def value_of(
-    scores: IntArray, more: IntArray, penalty: IntArray, plain: bool, weighing: ObjectWeighing, tables: ScoreTables
+    scores: IntArray,
+    more: IntArray,
+    penalty: IntArray,
+    plain: bool,
+    weighing: ObjectWeighing,
+    tables: ScoreTables,
 ) -> Integer:
     """Return the numerator of additive scores ``scores + more``.
 
@@ -197,12 +216,17 @@ def score_with(count: Integer, merged: IntArray) -> Integer:
 
 @lean_kernel
 def highest_score(
-    numerator: Integer, scores: IntArray, nothing: IntArray, weighing: ObjectWeighing, tables: ScoreTables
+    numerator: Integer,
+    scores: IntArray,
+    nothing: IntArray,
+    weighing: ObjectWeighing,
+    tables: ScoreTables,
 ) -> Integer:
     """Return the highest score with at least this numerator, had a labelset the same score in all folds.
 
-    A labelset with a higher score in every fold has a lower numerator. FAR where all scores have the numerator, -FAR
-    where none has. Numerators change at calibration scores and right after them only.
+    A labelset with a higher score in every fold has a lower numerator. FAR where all scores have
+    the numerator, -FAR where none has. Numerators change at calibration scores and right after them
+    only.
 
     Reference : the definition
     Requires : scores (K,), for notes, and nothing (K,), zeros; no links
@@ -210,8 +234,13 @@ def highest_score(
     """
     merged = tables.merged
     if weighing.weights.shape[0] == 0 and weighing.above == 0:
-        return score_with((numerator - weighing.start + weighing.at_least - 1) // weighing.at_least, merged)
-    low, high = -1, merged.shape[0]  # merged[low] reaches the numerator, merged[high] does not; neither if outside
+        return score_with(
+            (numerator - weighing.start + weighing.at_least - 1) // weighing.at_least, merged
+        )
+    low, high = (
+        -1,
+        merged.shape[0],
+    )  # merged[low] reaches the numerator, merged[high] does not; neither if outside
     while high - low > 1:
         middle = (low + high) // 2
         for k in range(scores.shape[0]):
@@ -220,7 +249,9 @@ def highest_score(
             low = middle
         else:
             high = middle
-    next_score = merged[high] - 1 if high < merged.shape[0] else np.int64(FAR)  # where smoothed, that counts for more
+    next_score = (
+        merged[high] - 1 if high < merged.shape[0] else np.int64(FAR)
+    )  # where smoothed, that counts for more
     for k in range(scores.shape[0]):
         scores[k] = next_score
     if weigh(scores, nothing, nothing, weighing, tables) >= numerator:

@@ -22,7 +22,9 @@ def scores_of_codes(energy: Energy, objects: IntArray) -> IntArray:
     """
     scores = subset_sums(energy.constant[objects], energy.unary[objects])
     if energy.pairwise is not None:
-        scores += pair_sums(energy.pairwise[None] if energy.pairwise.ndim == 2 else energy.pairwise[objects])
+        scores += pair_sums(
+            energy.pairwise[None] if energy.pairwise.ndim == 2 else energy.pairwise[objects]
+        )
     if energy.link is not None:
         scores = energy.link(scores)
     for maximum in energy.maxima:
@@ -69,7 +71,9 @@ def pair_sums(pairs: IntArray) -> IntArray:
     """Return the sums of the costs of the pairs j < r inside each subset of the labels, (n, 2^q)."""
     sums = np.zeros((len(pairs), 2 ** pairs.shape[1]), dtype=np.int64)
     for r in range(pairs.shape[1]):
-        np.add(sums[:, : 2**r], subset_sums(sums[:, 0], pairs[:, :r, r]), out=sums[:, 2**r : 2 << r])
+        np.add(
+            sums[:, : 2**r], subset_sums(sums[:, 0], pairs[:, :r, r]), out=sums[:, 2**r : 2 << r]
+        )
     return sums
 
 
@@ -77,7 +81,9 @@ def subset_maxima(off: IntArray, on: IntArray) -> IntArray:
     """Return the largest cost of any label, which is off or on, (n, 2^q)."""
     maxima = np.full((len(off), 1), np.iinfo(np.int64).min)
     for j in range(off.shape[1]):
-        maxima = np.concatenate([np.maximum(maxima, costs[:, j, None]) for costs in (off, on)], axis=1)
+        maxima = np.concatenate(
+            [np.maximum(maxima, costs[:, j, None]) for costs in (off, on)], axis=1
+        )
     return maxima
 
 

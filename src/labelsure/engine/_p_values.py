@@ -28,7 +28,9 @@ def count_at_least(calibration: IntArray, scores: IntArray) -> IntArray:
     >>> count_at_least(np.array([1, 3, 5, 5]), np.array([0, 5, 6])).tolist()
     [4, 2, 0]
     """
-    counts: IntArray = len(calibration) - np.searchsorted(calibration, scores, side="left").astype(np.int64)
+    counts: IntArray = len(calibration) - np.searchsorted(calibration, scores, side="left").astype(
+        np.int64
+    )
     return counts
 
 
@@ -41,7 +43,9 @@ def smallest_numerators(level: Fraction, denominators: IntArray) -> IntArray:
     [2, 2]
     """
     distinct, which = np.unique(denominators, return_inverse=True)
-    smallest = [level.numerator * int(one) // level.denominator + 1 for one in distinct]  # no product overflows
+    smallest = [
+        level.numerator * int(one) // level.denominator + 1 for one in distinct
+    ]  # no product overflows
     return np.array(smallest, dtype=np.int64)[which].reshape(denominators.shape)
 
 
@@ -69,8 +73,8 @@ class GroupWeights(NamedTuple):
     def of(cls, sizes: IntArray) -> "GroupWeights":
         """Return the weights of examples whose groups have these sizes, each group counting 1 in all.
 
-        What 1 / size is rounded down by, where the sizes have no common multiple that is small enough, goes to the new
-        example: that makes p-values larger only.
+        What 1 / size is rounded down by, where the sizes have no common multiple that is small
+        enough, goes to the new example: that makes p-values larger only.
 
         Examples
         --------
@@ -117,7 +121,8 @@ def weigh_scores(calibration: IntArray, scores: IntArray, draws: IntArray | None
     scores : int64 array of shape (n, ...)
         The scores, whole numbers.
     draws : int64 array of shape (n,) or None
-        For smoothed p-values, u of each object in units of 1 / DRAW_UNIT; the answer is then in these units too.
+        For smoothed p-values, u of each object in units of 1 / DRAW_UNIT; the answer is then in
+        these units too.
 
     Examples
     --------
@@ -130,6 +135,8 @@ def weigh_scores(calibration: IntArray, scores: IntArray, draws: IntArray | None
     at_least = count_at_least(calibration, scores)
     if draws is None:
         return at_least
-    above = count_at_least(calibration, scores + 1)  # scores are whole numbers: above is at least one more
+    above = count_at_least(
+        calibration, scores + 1
+    )  # scores are whole numbers: above is at least one more
     own = draws.reshape((-1,) + (1,) * (scores.ndim - 1))
     return above * DRAW_UNIT + own * (at_least - above)

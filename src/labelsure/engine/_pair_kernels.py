@@ -1,7 +1,7 @@
 r"""Compiled depth-first search where pairs of labels have costs of their own.
 
-A node of the search tree is a set of flips together with a list of the labels that may still be flipped; its children
-flip one of the list, and may flip what comes after it::
+A node of the search tree is a set of flips together with a list of the labels that may still be
+flipped; its children flip one of the list, and may flip what comes after it::
 
         {}  list a b c d e                  b and e were dropped: no labelset
         /         |         \               looked for has them flipped here
@@ -9,9 +9,9 @@ flip one of the list, and may flip what comes after it::
      /    \       |
   {a,c} d {a,d} {c,d}                       so lists become short soon
 
-A label leaves the list of a node, and of all nodes below, once a bound tells that no labelset looked for has it flipped
-there. The work per node follows the lists and not the number of labels. What each flip adds is kept for every list, in
-floats that hold whole numbers below 2^53 exactly.
+A label leaves the list of a node, and of all nodes below, once a bound tells that no labelset
+looked for has it flipped there. The work per node follows the lists and not the number of labels.
+What each flip adds is kept for every list, in floats that hold whole numbers below 2^53 exactly.
 """
 
 from typing import NamedTuple
@@ -77,7 +77,9 @@ class Desk(NamedTuple):
 
 
 @kernel_part
-def open_list(costs: PairCosts, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk) -> Integer:
+def open_list(
+    costs: PairCosts, lookup: Lookup, goal: Goal, stack: PairStack, desk: Desk
+) -> Integer:
     """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many, -1: no room.
 
     That is at first everything, then what comes after the last flip in the list above.
@@ -106,9 +108,15 @@ def open_list(costs: PairCosts, lookup: Lookup, goal: Goal, stack: PairStack, de
     numbers[states.WORK] += n * n_folds // WORK_PER_EVALUATION
     if goal.ranked and level > 0:  # the limit may have risen since
         reach, limit = entries[states.REACH, source - 1], goal.limit
-        if reach < limit[NUMERATOR] or (reach == limit[NUMERATOR] and limit[states.FULL] != 0 and not goal.by_total):
+        if reach < limit[NUMERATOR] or (
+            reach == limit[NUMERATOR] and limit[states.FULL] != 0 and not goal.by_total
+        ):
             n = np.int64(0)
-    if lookup.rules.most.shape[0] > 0 and n > 0 and not list_obeys(entries, source, n, stack.words, lookup.rules):
+    if (
+        lookup.rules.most.shape[0] > 0
+        and n > 0
+        and not list_obeys(entries, source, n, stack.words, lookup.rules)
+    ):
         n = np.int64(0)
     flipped = levels[level, states.FLIPPED]
     paired = level > 0 and costs.pairs.shape[1] > 0
@@ -126,7 +134,9 @@ def open_list(costs: PairCosts, lookup: Lookup, goal: Goal, stack: PairStack, de
     if n > 0:
         bound_flips(n, costs, flips)
         if penalties.present:
-            penalise(stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty, desk.known)
+            penalise(
+                stack.words, flips.labels[:n], np.int64(0), penalties, desk.penalty, desk.known
+            )
             numbers[states.WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
     sort_places(n, desk.totals, desk.order)
     return n
@@ -196,10 +206,16 @@ def keep_children(
         if asked == states.ITSELF:
             flip(words, flips.labels[at])
             penalise_exactly(penalties, words, stack.numbers, desk.asked_penalty, desk.known)
-        value = weigh(scores, desk.more, desk.asked_penalty, weighing, tables)  # one place: it is compiled for each
+        value = weigh(
+            scores, desk.more, desk.asked_penalty, weighing, tables
+        )  # one place: it is compiled for each
         stack.numbers[states.WORK] += 1
         if asked == states.ITSELF:
-            if goal.ranked and value >= limit[NUMERATOR] and is_candidate(words, lookup.allow_empty, lookup.rules):
+            if (
+                goal.ranked
+                and value >= limit[NUMERATOR]
+                and is_candidate(words, lookup.allow_empty, lookup.rules)
+            ):
                 total = np.int64(0)
                 if goal.by_total:
                     total = total_of(scores, desk.more, desk.asked_penalty, tables)
@@ -211,10 +227,17 @@ def keep_children(
                 continue
         else:
             hopeless = is_hopeless(value, scores, desk.more, desk.asked_penalty, tables, goal)
-            tied = value == limit[NUMERATOR] and limit[states.FULL] != 0 and goal.ranked and goal.by_total
+            tied = (
+                value == limit[NUMERATOR]
+                and limit[states.FULL] != 0
+                and goal.ranked
+                and goal.by_total
+            )
             if asked == states.NODE and not hopeless and tied:
                 total = total_of(scores, desk.more, desk.asked_penalty, tables)
-                hopeless = not may_hold_better(value, total, words, flips.labels[:n], desk.known, best)
+                hopeless = not may_hold_better(
+                    value, total, words, flips.labels[:n], desk.known, best
+                )
             if asked != states.BELOW:
                 if hopeless:
                     break
@@ -265,7 +288,9 @@ def bound_scores(asked: Integer, i: Integer, desk: Desk) -> None:
 
 
 @kernel_part
-def least_from(begin: Integer, n: Integer, forced: FloatArray, order: IntArray, nearest: FloatArray) -> None:
+def least_from(
+    begin: Integer, n: Integer, forced: FloatArray, order: IntArray, nearest: FloatArray
+) -> None:
     """Write the least of what single flips raise the bounds by, from each place on.
 
     Reference : numpy.minimum.accumulate
@@ -281,7 +306,12 @@ def least_from(begin: Integer, n: Integer, forced: FloatArray, order: IntArray, 
 
 @kernel_part
 def is_hopeless(
-    value: Integer, scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables, goal: Goal
+    value: Integer,
+    scores: IntArray,
+    more: IntArray,
+    penalty: IntArray,
+    tables: ScoreTables,
+    goal: Goal,
 ) -> bool:
     """Tell whether labelsets with at most this numerator and at least these scores are none of those looked for.
 
@@ -313,13 +343,17 @@ def may_hold_better(
     for i in range(labels.shape[0]):
         switch_off(lowest, labels[i])
     spare = best.order[best.order.shape[0] - 1]
-    best_first = best.order.shape[0] > 0  # True, but no constant: numba would compile precedes again for each
+    best_first = (
+        best.order.shape[0] > 0
+    )  # True, but no constant: numba would compile precedes again for each
     write_key(value, total, lowest, True, spare, best.keys)
     return bool(precedes(spare, best.order[0], best.keys, best_first))
 
 
 @kernel_part
-def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray, known: Words) -> None:
+def penalise_exactly(
+    penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray, known: Words
+) -> None:
     """Write the penalties of one labelset.
 
     Reference : measures._energy.Penalty.costs
@@ -332,7 +366,9 @@ def penalise_exactly(penalties: Penalties, words: Words, numbers: IntArray, pena
 
 
 @lean_kernel
-def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked) -> None:
+def record(
+    value: Integer, total: Integer, words: Words, goal: Goal, numbers: IntArray, best: Ranked
+) -> None:
     """Count a labelset and keep its key; among the best, if it is one of these, and raise the limit.
 
     Reference : heapq.heappushpop
@@ -355,12 +391,18 @@ def record(value: Integer, total: Integer, words: Words, goal: Goal, numbers: In
 
 @lean_kernel
 def search_pairs(
-    costs: PairCosts, lookup: Lookup, goal: Goal, budget: Integer, stack: PairStack, desk: Desk, best: Ranked
+    costs: PairCosts,
+    lookup: Lookup,
+    goal: Goal,
+    budget: Integer,
+    stack: PairStack,
+    desk: Desk,
+    best: Ranked,
 ) -> Integer:
     """Go on with a search for all labelsets with a numerator of at least ``goal.limit[0]``, or for the best ones.
 
-    The keys of all are written into ``best.keys``, in no order, until it is full but for one row; with no room they are
-    only counted. The best are kept there as a heap.
+    The keys of all are written into ``best.keys``, in no order, until it is full but for one row;
+    with no room they are only counted. The best are kept there as a heap.
 
     Reference : labelset_reference.ranked
     Requires : everything in the stack zero at the beginning but scores[0] = base, words = mode, levels[0, LENGTH] = n,
@@ -386,7 +428,9 @@ def search_pairs(
         level = numbers[states.LEVEL]
         if arrived:
             arrived = False
-            if value >= limit[NUMERATOR] and is_candidate(stack.words, lookup.allow_empty, lookup.rules):
+            if value >= limit[NUMERATOR] and is_candidate(
+                stack.words, lookup.allow_empty, lookup.rules
+            ):
                 total = np.int64(0)
                 if goal.ranked and goal.by_total:
                     total = total_of(stack.scores[level], desk.more, desk.asked_penalty, tables)
@@ -402,12 +446,16 @@ def search_pairs(
                 return states.NO_ROOM
             keep_children(n, sure, lookup, goal, stack, desk, best)
         sure = False
-        if levels[level, states.CHILD] == levels[level, states.LENGTH]:  # go back: all children were taken
+        if (
+            levels[level, states.CHILD] == levels[level, states.LENGTH]
+        ):  # go back: all children were taken
             if level > 0:
                 flip(stack.words, levels[level, states.FLIPPED])
             numbers[states.LEVEL] = level - 1
             continue
-        at = levels[level, states.BEGIN] + levels[level, states.CHILD]  # flip the next label of the list
+        at = (
+            levels[level, states.BEGIN] + levels[level, states.CHILD]
+        )  # flip the next label of the list
         levels[level, states.CHILD] += 1
         for k in range(stack.scores.shape[1]):
             stack.scores[level + 1, k] = stack.scores[level, k] + np.int64(stack.changes[k, at])

@@ -12,13 +12,14 @@ from labelsure.measures._labelset_bits import Words, pack
 
 FAR = _fold_arrays.FAR
 
-# Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in evaluations, whether the root
-# was looked at, whether the list of the present level was made, labelsets in the buffer
+# Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in
+# evaluations, whether the root was looked at, whether the list of the present level was made,
+# labelsets in the buffer
 LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN = range(6)
 N_NUMBERS = 6
 
-# What a numerator is asked of: the labelset itself; everything with the next flip; everything with a later one;
-# everything below a node; a labelset with one flip more, at most
+# What a numerator is asked of: the labelset itself; everything with the next flip; everything with
+# a later one; everything below a node; a labelset with one flip more, at most
 ITSELF, BELOW, AFTER, NODE, OWN_BOUND = range(5)
 
 # What a call of a kernel ends with
@@ -73,7 +74,8 @@ class Goal(NamedTuple):
     by_total : bool
         Whether total scores and codes decide between equal numerators; else anything may.
     limit : (3,)
-        The numerator and total score of the worst that is still looked for, and whether as many as asked for are found.
+        The numerator and total score of the worst that is still looked for, and whether as many as
+        asked for are found.
     """
 
     ranked: bool
@@ -89,7 +91,8 @@ class PairStack(NamedTuple):
     numbers : (6,)
         See above.
     levels : (n + 2, 4)
-        The next child of each level, where its list begins, its length, and the label flipped to come here.
+        The next child of each level, where its list begins, its length, and the label flipped to
+        come here.
     scores : (n + 2, K)
         The additive scores at each level.
     changes : float (K, m)
@@ -108,7 +111,8 @@ class PairStack(NamedTuple):
     words: Words
 
 
-# Columns of PairStack.levels, rows of PairStack.entries, and the entry of Goal.limit after those of a rank
+# Columns of PairStack.levels, rows of PairStack.entries, and the entry of Goal.limit after those of
+# a rank
 CHILD, BEGIN, LENGTH, FLIPPED = range(4)
 LABEL, OWN, REACH = range(3)
 FULL = 2
@@ -210,10 +214,14 @@ def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:
         diagonals, gains = (part[0] for part in arrays.pairs.relaxation(of_object, cost.T[None]))
         relaxed = np.minimum(cost - diagonals, 0).sum(axis=1)
         charged = np.minimum(cost + slack, 0).sum(axis=1) >= relaxed
-    costs = PairCosts(sign.astype(np.float64), pairs, diagonals, gains, slack.astype(np.float64), charged)
+    costs = PairCosts(
+        sign.astype(np.float64), pairs, diagonals, gains, slack.astype(np.float64), charged
+    )
     # pairs inside the mode are met from both ends
     base = constant + (unary + own) @ on.astype(np.int64) // 2
-    changes = np.ascontiguousarray(cost[:, labels], dtype=np.float64)  # kernels are compiled anew for another layout
+    changes = np.ascontiguousarray(
+        cost[:, labels], dtype=np.float64
+    )  # kernels are compiled anew for another layout
     return PairProblem(base, pack(on[None])[0], labels, changes, costs)
 
 
@@ -238,7 +246,9 @@ def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:
 def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
     """Return, for each fold and label, the sum of its pairs that other flips could make negative, (K, q)."""
     negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
-    with_on: IntArray = negative @ on - positive @ ~on  # for a label that is on: same kind, then the other kind
+    with_on: IntArray = (
+        negative @ on - positive @ ~on
+    )  # for a label that is on: same kind, then the other kind
     with_off: IntArray = negative @ ~on - positive @ on
     return np.where(on, with_on, with_off)
 
@@ -259,5 +269,7 @@ def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:
         base=problem.base + problem.changes[:, t].astype(np.int64),
         mode=mode,
         labels=labels,
-        changes=np.ascontiguousarray(changes[:, others]),  # kernels are compiled anew for another layout
+        changes=np.ascontiguousarray(
+            changes[:, others]
+        ),  # kernels are compiled anew for another layout
     )

@@ -28,7 +28,8 @@ class Best(NamedTuple):
     rank : int64 array of shape (k, 2)
         Numerators and total scores, in order.
     missed : int or None
-        What no numerator of a labelset that was not found exceeds; None where these are the best for sure.
+        What no numerator of a labelset that was not found exceeds; None where these are the best
+        for sure.
     work : int
         Evaluations that it took.
     """
@@ -76,7 +77,10 @@ class PairSearch:
     def __init__(self, problem: PairProblem, lookup: Lookup, n_room: int) -> None:
         n_folds, n_labels = problem.changes.shape
         # lists have places of their own
-        self.problem, self.lookup = problem, lookup._replace(rules=lookup.rules.placed(problem.labels[:0]))
+        self.problem, self.lookup = (
+            problem,
+            lookup._replace(rules=lookup.rules.placed(problem.labels[:0])),
+        )
         width = 3 * n_labels + 1
         self.stack = PairStack(
             numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
@@ -91,13 +95,20 @@ class PairSearch:
         self.stack.changes[:, :n_labels] = problem.changes
         self.stack.entries[states.LABEL, :n_labels] = problem.labels
         n_all, n_words = len(problem.costs.sign), len(problem.mode)
-        places, of_folds = np.empty((3, n_all), dtype=np.int64), np.zeros((4, n_folds), dtype=np.int64)
+        places, of_folds = (
+            np.empty((3, n_all), dtype=np.int64),
+            np.zeros((4, n_folds), dtype=np.int64),
+        )
         of_flips, of_labels = np.empty((3, n_folds, n_all)), np.empty((4, n_all))
         flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
         known: Words = np.empty(n_words, dtype=np.uint64)
         _, more, penalty, asked_penalty = of_folds
-        self.desk = Desk(flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known)
-        self.best = Ranked(np.arange(n_room + 1), np.empty((n_room + 1, CODE + n_words), dtype=np.int64))
+        self.desk = Desk(
+            flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known
+        )
+        self.best = Ranked(
+            np.arange(n_room + 1), np.empty((n_room + 1, CODE + n_words), dtype=np.int64)
+        )
 
     @property
     def work(self) -> int:
@@ -111,7 +122,9 @@ class PairSearch:
         while ended == states.NO_ROOM:
             stop_if_asked()
             left, stack = last_work - self.work, self.stack
-            ended = search_pairs(self.problem.costs, self.lookup, goal, left, stack, self.desk, self.best)
+            ended = search_pairs(
+                self.problem.costs, self.lookup, goal, left, stack, self.desk, self.best
+            )
             if ended == states.NO_ROOM:  # make room for longer lists
                 changes = np.hstack([stack.changes, np.empty_like(stack.changes)])
                 self.stack = stack._replace(changes=changes, entries=np.tile(stack.entries, 2))
@@ -126,12 +139,24 @@ class PairSearch:
         bounds = []
         for at in range(level + 1):
             begin, child, length = (
-                int(stack.levels[at, column]) for column in (states.BEGIN, states.CHILD, states.LENGTH)
+                int(stack.levels[at, column])
+                for column in (states.BEGIN, states.CHILD, states.LENGTH)
             )
-            if at == level and not stack.numbers[states.LISTED]:  # the present node's own list is still to be made
-                begin, child = int(stack.levels[at - 1, states.BEGIN]), int(stack.levels[at - 1, states.CHILD]) - 1
+            if (
+                at == level and not stack.numbers[states.LISTED]
+            ):  # the present node's own list is still to be made
+                begin, child = (
+                    int(stack.levels[at - 1, states.BEGIN]),
+                    int(stack.levels[at - 1, states.CHILD]) - 1,
+                )
                 length = child + 1
-            bounds.append(int(stack.entries[states.REACH, begin + child : begin + length].max(initial=-states.FAR)))
+            bounds.append(
+                int(
+                    stack.entries[states.REACH, begin + child : begin + length].max(
+                        initial=-states.FAR
+                    )
+                )
+            )
         return max(bounds)
 
 
@@ -191,7 +216,8 @@ def best_pair_members(
 def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, budget: int) -> int:
     """Return a numerator that at least this many labelsets reach, or one below all.
 
-    A search for many labelsets that begins without a limit goes deep before it finds any that are good.
+    A search for many labelsets that begins without a limit goes deep before it finds any that are
+    good.
     """
     few = best_pair_members(problem, lookup, len(problem.labels) + 1, by_total=False, budget=budget)
     smallest, left = int(few.rank[-1, NUMERATOR]) // 2 if len(few.rank) else 0, budget

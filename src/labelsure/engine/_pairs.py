@@ -37,7 +37,9 @@ class FoldPairs:
 
     def __init__(self, energies: Sequence[Energy]) -> None:
         self.energies = energies
-        self.own = any(energy.pairwise is not None and energy.pairwise.ndim == 3 for energy in energies)
+        self.own = any(
+            energy.pairwise is not None and energy.pairwise.ndim == 3 for energy in energies
+        )
 
     def of(self, objects: IntArray, folds: slice = slice(None)) -> IntArray:
         """Return the symmetric matrices of some objects in some folds.
@@ -57,7 +59,9 @@ class FoldPairs:
     @cached_property
     def shared_relaxation(self) -> tuple[FloatArray, FloatArray]:
         """The diagonals and gains of ``relax_pairs`` for all objects, each (1, K, q)."""
-        units = [np.median(np.abs(energy.unary[:SCALE_OBJECTS]), axis=0) for energy in self.energies]
+        units = [
+            np.median(np.abs(energy.unary[:SCALE_OBJECTS]), axis=0) for energy in self.energies
+        ]
         return _relax_all(self.shared, np.stack(units)[None])
 
     def relaxation(self, pairs: IntArray, costs: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -84,7 +88,9 @@ class FoldPairs:
         pairs = np.zeros((len(objects), len(energies), n_labels, n_labels), dtype=np.int64)
         for k, energy in enumerate(energies):
             if energy.pairwise is not None:
-                upper = np.triu(energy.pairwise[objects] if energy.pairwise.ndim == 3 else energy.pairwise, 1)
+                upper = np.triu(
+                    energy.pairwise[objects] if energy.pairwise.ndim == 3 else energy.pairwise, 1
+                )
                 pairs[:, k] = upper + np.swapaxes(upper, -1, -2)
         return pairs
 
@@ -101,10 +107,11 @@ def _relax_all(pairs: IntArray, units: FloatArray) -> tuple[FloatArray, FloatArr
 def relax_pairs(pairs: IntArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return a diagonal that makes the form of some pairwise costs convex, and what flips of single labels keep of it.
 
-    With A_ij = pairs_ij / 2 and A_ii = diagonal_i, the form f' A f is at least gain_i wherever f_i = 1, and never
-    negative. That stays so for any subset of the labels and if signs change to s_i s_j pairs_ij with s_i = +-1.
-    Diagonals as small as possible beside ``scale`` are found by the mixing method for semidefinite programs [1]_, with
-    weights that keep any of them from being nearly as large as its scale.
+    With A_ij = pairs_ij / 2 and A_ii = diagonal_i, the form f' A f is at least gain_i wherever f_i
+    = 1, and never negative. That stays so for any subset of the labels and if signs change to s_i
+    s_j pairs_ij with s_i = +-1. Diagonals as small as possible beside ``scale`` are found by the
+    mixing method for semidefinite programs [1]_, with weights that keep any of them from being
+    nearly as large as its scale.
 
     Parameters
     ----------
@@ -120,8 +127,8 @@ def relax_pairs(pairs: IntArray, scale: FloatArray) -> tuple[FloatArray, FloatAr
 
     References
     ----------
-    .. [1] Wang, P.-W., Chang, W.-C., Kolter, J. Z. (2018). The mixing method: low-rank coordinate descent for
-       semidefinite programming with diagonal constraints. arXiv:1706.00476.
+    .. [1] Wang, P.-W., Chang, W.-C., Kolter, J. Z. (2018). The mixing method: low-rank coordinate
+       descent for semidefinite programming with diagonal constraints. arXiv:1706.00476.
 
     Examples
     --------
@@ -158,5 +165,7 @@ def _balanced(couplings: FloatArray) -> FloatArray:
     weights, lengths = np.ones(n), np.empty(n)
     for _ in range(N_ROUNDS):
         balance(couplings, weights, N_SWEEPS, vectors, lengths)
-        weights = (weights + 1 + 4 * np.minimum(lengths, 1.5) ** 4) / 2  # the gradient of sum d + 4/5 d^5, slowly
+        weights = (
+            weights + 1 + 4 * np.minimum(lengths, 1.5) ** 4
+        ) / 2  # the gradient of sum d + 4/5 d^5, slowly
     return lengths

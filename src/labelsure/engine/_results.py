@@ -24,34 +24,40 @@ class EngineOptions:
     max_table_labels : int
         With more labels one object's row of counts no longer fits in 64 MiB.
     table_share : int
-        A search that could be replaced by a table may spend one evaluation per this many entries before it is. An
-        evaluation costs as much as four or five entries, so that adds at most a tenth to the cost.
+        A search that could be replaced by a table may spend one evaluation per this many entries
+        before it is. An evaluation costs as much as four or five entries, so that adds at most a
+        tenth to the cost.
     table_block_bytes : int
         Rows worked on at a time by one thread: small enough to stay in the processor's cache.
     block_bytes, block_objects : int
-        Costs of the objects that one thread searches at a time, a problem takes about six times as much; and at most
-        this many objects, so that an interrupt is heard soon.
+        Costs of the objects that one thread searches at a time, a problem takes about six times as
+        much; and at most this many objects, so that an interrupt is heard soon.
     count_budget, rough_budget : int
-        Evaluations that counting one region may take before an estimate is its size, about 0.1 s; and before it is
-        known whether there are so many members that this would be in vain.
+        Evaluations that counting one region may take before an estimate is its size, about 0.1 s;
+        and before it is known whether there are so many members that this would be in vain.
     first_budget, best_budget : int
-        Evaluations of one object's search for the best before a climb tells what is good, and after it. When these are
-        spent, the best found are the answer, with an upper bound of all that may have been missed.
+        Evaluations of one object's search for the best before a climb tells what is good, and after
+        it. When these are spent, the best found are the answer, with an upper bound of all that may
+        have been missed.
     label_budget : int
-        Evaluations of one object's searches for the highest numerators of all labels; then bounds are the answer.
+        Evaluations of one object's searches for the highest numerators of all labels; then bounds
+        are the answer.
     start_budget : int
-        Evaluations in search of the labelset that draws start from, which need not be the best of all.
+        Evaluations in search of the labelset that draws start from, which need not be the best of
+        all.
     chunk : int
         Members handed over at a time.
     few_members : int
-        Up to this many members of a region are searched for as the best; more are listed and sorted.
+        Up to this many members of a region are searched for as the best; more are listed and
+        sorted.
     list_bytes : int
         A list of a region's members may take this much memory; larger regions are iterated.
     list_budget, member_budget : int
-        Evaluations that listing or iterating a region may take, a second or two, and how many more for each member that
-        it finds. Beyond them an error says how many were found.
+        Evaluations that listing or iterating a region may take, a second or two, and how many more
+        for each member that it finds. Beyond them an error says how many were found.
     override_bytes : int
-        Answers about overrides are kept for further questions, as long as they take no more than this.
+        Answers about overrides are kept for further questions, as long as they take no more than
+        this.
 
     Examples
     --------
@@ -83,7 +89,8 @@ def check_listable(n_labels: int, options: EngineOptions) -> None:
     """Raise ValueError where there are too many labelsets to list."""
     if n_labels > options.max_table_labels:
         raise ValueError(
-            f"This lists the p-values of all 2^{n_labels} labelsets of {n_labels} labels, one by one;"
+            f"This lists the p-values of all 2^{n_labels} labelsets of {n_labels} labels, one by"
+            f" one;"
             f" that is possible for up to {options.max_table_labels} labels."
             " Predictions, top(k), regions and p_value(Y) work for any number of labels."
         )
@@ -94,7 +101,8 @@ class NotAllListedError(ValueError):
 
     def __init__(self, n_found: int) -> None:
         super().__init__(
-            f"This region's labelsets are far apart, as where models disagree about an object: a search for all of them"
+            f"This region's labelsets are far apart, as where models disagree about an object: a"
+            f" search for all of them"
             f" found {n_found}, spent its budget, and may have missed others."
             " members(limit=) returns the most plausible ones."
         )
@@ -119,7 +127,8 @@ class BestLabelsets:
     upper : int64 array of shape (n, k)
         What the numerator of each place is at most; the numerator itself wherever that is certain.
     certain : bool array of shape (n,)
-        Whether the search was finished; where its budget was spent before, these are the best labelsets found.
+        Whether the search was finished; where its budget was spent before, these are the best
+        labelsets found.
 
     Examples
     --------
@@ -142,7 +151,11 @@ class BestLabelsets:
         return cls(labelsets, numerators, upper, np.ones(n_objects, dtype=bool))
 
     def write(
-        self, i: int, numerators: IntArray, labelsets: LabelMatrix | None = None, missed: int | None = None
+        self,
+        i: int,
+        numerators: IntArray,
+        labelsets: LabelMatrix | None = None,
+        missed: int | None = None,
     ) -> None:
         """Set the best of object ``i``; ``missed`` is the highest numerator of any labelset that was not found."""
         self.numerators[i, : len(numerators)] = self.upper[i, : len(numerators)] = numerators
@@ -160,11 +173,13 @@ class RegionSize:
     Attributes
     ----------
     value : int
-        The size or, where it was not counted, an estimate; a whole number because floats end at 2^1024.
+        The size or, where it was not counted, an estimate; a whole number because floats end at
+        2^1024.
     low, high : int
         The interval that holds the size with probability ``coverage_level``.
     coverage_level : float
-        How sure the interval is, from the random draws of the estimate alone; 1 where the size was counted.
+        How sure the interval is, from the random draws of the estimate alone; 1 where the size was
+        counted.
     at_least, at_most : int
         Certified bounds: the members that were found, and a count that no region can exceed.
     approximate : bool
@@ -211,7 +226,9 @@ class RegionSize:
         if self.exact:
             return str(self.value)
         if self.low <= 0:
-            return f"between 2^{log2(max(self.at_least, 1)):.1f} and 2^{log2(max(self.high, 1)):.1f}"
+            return (
+                f"between 2^{log2(max(self.at_least, 1)):.1f} and 2^{log2(max(self.high, 1)):.1f}"
+            )
         farthest = max(log2(self.high) - log2(self.value), log2(self.value) - log2(self.low))
         return f"2^{log2(self.value):.1f} (+-{max(ceil(10 * farthest), 1) / 10:.1f})"
 
@@ -273,7 +290,9 @@ class Answers(ABC):
         blocks = self.map_blocks(partial(self.best, n_best=n_best), "best labelsets", objects)
         nothing = BestLabelsets.nothing(0, n_best, self.n_labels)
         parts = ("labelsets", "numerators", "upper", "certain")
-        return BestLabelsets(*(np.concatenate([getattr(one, part) for one in [nothing, *blocks]]) for part in parts))
+        return BestLabelsets(
+            *(np.concatenate([getattr(one, part) for one in [nothing, *blocks]]) for part in parts)
+        )
 
     def label_numerators(self) -> IntArray:
         """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""
@@ -281,9 +300,14 @@ class Answers(ABC):
         return np.concatenate([np.empty((0, self.n_labels, 2), dtype=np.int64), *blocks])
 
     def map_blocks(
-        self, answer: Callable[[IntArray], Answer], description: str, objects: IntArray | None = None
+        self,
+        answer: Callable[[IntArray], Answer],
+        description: str,
+        objects: IntArray | None = None,
     ) -> list[Answer]:
         """Return the answers for blocks of some objects (None: of all)."""
         chosen = np.arange(self.n_objects) if objects is None else objects
-        blocks = [chosen[start : start + self.n_block] for start in range(0, len(chosen), self.n_block)]
+        blocks = [
+            chosen[start : start + self.n_block] for start in range(0, len(chosen), self.n_block)
+        ]
         return list(map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description))

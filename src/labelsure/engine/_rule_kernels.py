@@ -1,7 +1,8 @@
 """Compiled inequalities: what rules out a labelset or all labelsets of a part of a search, and what follows from them.
 
-In a search, positions before ``begin`` are decided, and later ones are open as long as they are as in the mode. A later
-one that differs from the mode was *forced*: no labelset that obeys the rules has it otherwise, given those decided.
+In a search, positions before ``begin`` are decided, and later ones are open as long as they are as
+in the mode. A later one that differs from the mode was *forced*: no labelset that obeys the rules
+has it otherwise, given those decided.
 """
 
 from typing import NamedTuple
@@ -84,10 +85,13 @@ def obeys(words: Words, mode: Words, begin: Integer, rules: Rules) -> bool:
 
 
 @lean_kernel
-def settle(j: Integer, begin: Integer, words: Words, scores: IntArray, course: Course, rules: Rules) -> Integer:
+def settle(
+    j: Integer, begin: Integer, words: Words, scores: IntArray, course: Course, rules: Rules
+) -> Integer:
     """Flip in ``words`` what has to be flipped now that label j is decided, and add to ``scores`` what that costs.
 
-    Return BROKEN where nothing is left that obeys the rules, FORCED where something was flipped, else QUIET.
+    Return BROKEN where nothing is left that obeys the rules, FORCED where something was flipped,
+    else QUIET.
 
     Reference : what all labelsets that obey the rules have in common, or less
     Requires : nothing was broken before j was decided; words (W,), scores (K,)
@@ -106,10 +110,16 @@ def settle(j: Integer, begin: Integer, words: Words, scores: IntArray, course: C
                 return BROKEN
             if slack > 0:
                 continue
-            for e in range(rules.begin[c], rules.begin[c + 1]):  # no open label may be other than in the least sum
+            for e in range(
+                rules.begin[c], rules.begin[c + 1]
+            ):  # no open label may be other than in the least sum
                 other = rules.label[e]
                 on = is_on(words, other)
-                if rules.place[other] >= begin and on == is_on(course.mode, other) and on == (rules.sign[e] > 0):
+                if (
+                    rules.place[other] >= begin
+                    and on == is_on(course.mode, other)
+                    and on == (rules.sign[e] > 0)
+                ):
                     words[other >> 6] ^= np.uint64(1) << np.uint64(other & 63)
                     for k in range(scores.shape[0]):
                         scores[k] += course.cost[rules.place[other], k]

@@ -44,7 +44,9 @@ def count_solutions(inequalities: Sequence[Inequality], n_labels: int) -> int:
     try:
         count = _settle(part, {}, {})
     except RecursionError:
-        raise TooEntangledError(f"connected through more than some hundred labels, {n_labels} in all") from None
+        raise TooEntangledError(
+            f"connected through more than some hundred labels, {n_labels} in all"
+        ) from None
     return count << (n_labels - len(_labels(part)))
 
 
@@ -71,7 +73,11 @@ def _decide(part: Part, fixed: dict[int, bool]) -> tuple[Part, dict[int, bool], 
     left: set[Inequality] = set()
     forced: dict[int, bool] = {}
     for one in part:
-        most = one.most - sum(fixed.get(j, False) for j in one.plus) + sum(fixed.get(j, False) for j in one.minus)
+        most = (
+            one.most
+            - sum(fixed.get(j, False) for j in one.plus)
+            + sum(fixed.get(j, False) for j in one.minus)
+        )
         plus, minus = one.plus.difference(fixed), one.minus.difference(fixed)
         if -len(minus) > most:
             return part, {}, True
@@ -152,7 +158,8 @@ class Rules(NamedTuple):
     most : (C,)
         What the sum of the signs of labels that are on may be at most.
     touch_begin, touching : (q + 1,), (E,)
-        For each label the inequalities that it is in, ``touching[touch_begin[j] : touch_begin[j + 1]]``.
+        For each label the inequalities that it is in, ``touching[touch_begin[j] : touch_begin[j +
+        1]]``.
     place : (q,)
         One object's: the position at which each label is flipped; below 0 for labels that are not.
     """
@@ -208,7 +215,15 @@ def _signs(one: Inequality) -> list[tuple[int, int]]:
     return sorted([*((j, 1) for j in one.plus), *((j, -1) for j in one.minus)])
 
 
-NO_RULES = Rules(np.zeros(1, dtype=np.int64), NOTHING, NOTHING, NOTHING, np.zeros(1, dtype=np.int64), NOTHING, NOTHING)
+NO_RULES = Rules(
+    np.zeros(1, dtype=np.int64),
+    NOTHING,
+    NOTHING,
+    NOTHING,
+    np.zeros(1, dtype=np.int64),
+    NOTHING,
+    NOTHING,
+)
 
 
 @dataclass(eq=False)
@@ -222,7 +237,8 @@ class LabelsetRules:
     inequalities : tuple of Inequality
         What every labelset obeys.
     listed : int8 array of shape (L, q) or None
-        The only labelsets there are, once each, where they are listed; kept in the order of their codes.
+        The only labelsets there are, once each, where they are listed; kept in the order of their
+        codes.
 
     Examples
     --------
@@ -265,7 +281,11 @@ class LabelsetRules:
 
     def labelsets(self) -> LabelMatrix:
         """Return all labelsets that are allowed, in the order of their codes."""
-        return decode(np.flatnonzero(self.by_code), self.n_labels) if self.listed is None else self.listed
+        return (
+            decode(np.flatnonzero(self.by_code), self.n_labels)
+            if self.listed is None
+            else self.listed
+        )
 
     @cached_property
     def by_code(self) -> BoolArray:

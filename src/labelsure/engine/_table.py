@@ -74,7 +74,9 @@ class TableAnswers(Answers):
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         check_listable(self.n_labels, self.options)
         masses = partial(self.backend.label_masses, denominators=denominators, empty=empty)
-        return np.concatenate([np.empty((0, self.n_labels)), *self.map_blocks(masses, "masses of labels")])
+        return np.concatenate(
+            [np.empty((0, self.n_labels)), *self.map_blocks(masses, "masses of labels")]
+        )
 
     def label_maxima(self, objects: IntArray) -> IntArray:
         """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
@@ -86,12 +88,16 @@ class TableAnswers(Answers):
         best = BestLabelsets.nothing(len(objects), n_best, self.n_labels)
         n_there = codes.shape[1]
         best.numerators[:, :n_there] = best.upper[:, :n_there] = numerators
-        best.labelsets[:, :n_there] = decode(codes.reshape(-1), self.n_labels).reshape(*codes.shape, self.n_labels)
+        best.labelsets[:, :n_there] = decode(codes.reshape(-1), self.n_labels).reshape(
+            *codes.shape, self.n_labels
+        )
         return best
 
     def count_members(self, smallest: IntArray, objects: IntArray | None = None) -> list[int]:
         """Return how many labelsets of some objects (None: of all) have a numerator of at least their ``smallest``."""
-        blocks = self.map_blocks(lambda block: self.backend.sizes(block, smallest[block]), "region sizes", objects)
+        blocks = self.map_blocks(
+            lambda block: self.backend.sizes(block, smallest[block]), "region sizes", objects
+        )
         return [size for block in blocks for size in block.tolist()]
 
     def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:  # noqa: ARG002
@@ -152,7 +158,9 @@ class ListAnswers(Answers):
         numerators, _ = self._score(objects)
         maxima = np.zeros((len(objects), self.n_labels, 2), dtype=np.int64)
         for j, value in np.ndindex(self.n_labels, 2):
-            maxima[:, j, value] = numerators[:, self.candidates[:, j] == value].max(axis=1, initial=0)
+            maxima[:, j, value] = numerators[:, self.candidates[:, j] == value].max(
+                axis=1, initial=0
+            )
         return maxima
 
     def p_values(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
@@ -169,7 +177,9 @@ class ListAnswers(Answers):
     def label_masses(self, denominators: IntArray, empty: IntArray | None = None) -> FloatArray:
         """Return the share of the sum of all p-values that falls on labelsets with each label, (n, q)."""
         numerators = np.minimum(self._numerators(empty), denominators[:, None]).astype(np.float64)
-        with_label: FloatArray = numerators[:, numerators.shape[1] - len(self.candidates) :] @ self.candidates
+        with_label: FloatArray = (
+            numerators[:, numerators.shape[1] - len(self.candidates) :] @ self.candidates
+        )
         return np.asarray(with_label / np.maximum(numerators.sum(axis=1), 1.0)[:, None])
 
     def _numerators(self, empty: IntArray | None) -> IntArray:
@@ -180,7 +190,8 @@ class ListAnswers(Answers):
     def count_members(self, smallest: IntArray) -> list[int]:
         """Return the sizes of all regions."""
         blocks = self.map_blocks(
-            lambda objects: (self._score(objects)[0] >= smallest[objects][:, None]).sum(axis=1), "region sizes"
+            lambda objects: (self._score(objects)[0] >= smallest[objects][:, None]).sum(axis=1),
+            "region sizes",
         )
         return [size for block in blocks for size in block.tolist()]
 
@@ -196,7 +207,10 @@ class ListAnswers(Answers):
 
     def _score(self, objects: IntArray) -> tuple[IntArray, IntArray]:
         """Return numerators and total scores, (n, L) each."""
-        Y, owners = np.tile(self.candidates, (len(objects), 1)), np.repeat(objects, len(self.candidates))
+        Y, owners = (
+            np.tile(self.candidates, (len(objects), 1)),
+            np.repeat(objects, len(self.candidates)),
+        )
         scores = self.arrays.scores(Y, owners)
         numerators = self.weighing.of_scores(self.arrays.calibrations, scores, owners)
         shape = len(objects), len(self.candidates)

@@ -73,11 +73,14 @@ def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
 
 
 @kernel_part
-def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, notes: Notes, row: Int32Array) -> None:
+def add_counts(
+    base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, notes: Notes, row: Int32Array
+) -> None:
     """Add to ``row`` the number of fold k's calibration scores >= base + sums.
 
-    The buckets of all scores come first, in a loop without branches, which the processor does several at a time; it is
-    a third faster so. Scores that share a bucket with a calibration score are noted, and compared at the end.
+    The buckets of all scores come first, in a loop without branches, which the processor does
+    several at a time; it is a third faster so. Scores that share a bucket with a calibration score
+    are noted, and compared at the end.
 
     Reference : labelsets._p_values.count_at_least
     Requires : notes and row as long as sums
@@ -108,18 +111,22 @@ def add_counts(base: Integer, sums: IntArray, k: Integer, tables: ScoreTables, n
 
 
 @kernel
-def count_rows(additive: AdditiveScores, tables: ScoreTables, strict: Integer, rows: Int32Array) -> None:
+def count_rows(
+    additive: AdditiveScores, tables: ScoreTables, strict: Integer, rows: Int32Array
+) -> None:
     """Add, for each object and labelset code, #{calibration scores of all folds >= the labelset's score + strict}.
 
-    The labels are cut in two parts. Given the labels of the high part, the additive scores of the low part are a table
-    of subset sums, so each score costs one addition; pairs cost one more.
+    The labels are cut in two parts. Given the labels of the high part, the additive scores of the
+    low part are a table of subset sums, so each score costs one addition; pairs cost one more.
 
     Reference : NumpyTable.count
     Requires : tables of the same folds, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
         examples; O(2^max(q - 9, 9)) memory
     """
-    zero = np.int64(0)  # with a type, not a constant: numba would compile what is called with each constant again
+    zero = np.int64(
+        0
+    )  # with a type, not a constant: numba would compile what is called with each constant again
     unary = additive.unary
     code_rows = additive.rows
     layout = tables.layout

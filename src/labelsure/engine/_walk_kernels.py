@@ -1,16 +1,17 @@
 r"""The one compiled search of labelsets whose scores are sums over labels: depth first over sets of flips.
 
-A labelset is looked at, then all that add one flip or more from some position on: if these may hold something that is
-looked for, that position is flipped, and the same is done there::
+A labelset is looked at, then all that add one flip or more from some position on: if these may hold
+something that is looked for, that position is flipped, and the same is done there::
 
             flips F, one more from t on
               /                     \
           F + {t}              F, one more
        and its own more       from t + 1 on
 
-Flips come cheap first, so one question about all that is left ends a node. Below a position that is not *hard* nothing
-is better than the node's own labelset, so that is the only question there. Where members are counted, most of them
-need not be looked at: if no two flips more lead to one, those with a single flip more are counted by groups.
+Flips come cheap first, so one question about all that is left ends a node. Below a position that is
+not *hard* nothing is better than the node's own labelset, so that is the only question there. Where
+members are counted, most of them need not be looked at: if no two flips more lead to one, those
+with a single flip more are counted by groups.
 
 Under rules a node takes with it all that follows from its decisions::
 
@@ -26,7 +27,19 @@ import numpy as np
 
 from labelsure._checks import IntArray
 from labelsure._compile import kernel_part, lean_kernel
-from labelsure.engine._block import ALL, CHEAPEST, COST, GROUP, N_COUNTED, NEXT, ONE, SOME, TWO, WHOLE, Block
+from labelsure.engine._block import (
+    ALL,
+    CHEAPEST,
+    COST,
+    GROUP,
+    N_COUNTED,
+    NEXT,
+    ONE,
+    SOME,
+    TWO,
+    WHOLE,
+    Block,
+)
 from labelsure.engine._fold_arrays import FAR, Penalties, ScoreTables
 from labelsure.engine._labelset_kernels import (
     CODE,
@@ -42,7 +55,16 @@ from labelsure.engine._labelset_kernels import (
     write_key,
 )
 from labelsure.engine._lookup_kernels import Integer, only_counts, total_of, value_of, weighing_of
-from labelsure.engine._rule_kernels import BROKEN, DECIDED, FORCED, QUIET, Course, is_on, obeys, settle
+from labelsure.engine._rule_kernels import (
+    BROKEN,
+    DECIDED,
+    FORCED,
+    QUIET,
+    Course,
+    is_on,
+    obeys,
+    settle,
+)
 from labelsure.engine._rules import Rules
 from labelsure.engine._weighing import ObjectWeighing, ObjectWeighings
 from labelsure.measures._labelset_bits import Words
@@ -69,8 +91,8 @@ class Asked(NamedTuple):
     Attributes
     ----------
     searches : (m, 4)
-        A row of the block; a position that has to be as it is told, or -1; whether that is flipped (1) or not (0); the
-        smallest numerator that is looked for.
+        A row of the block; a position that has to be as it is told, or -1; whether that is flipped
+        (1) or not (0); the smallest numerator that is looked for.
     ranked : bool
         Whether the best labelsets are looked for, else all.
     by_total : bool
@@ -97,12 +119,13 @@ class Room(NamedTuple):
     Attributes
     ----------
     state : (2,)
-        The level reached, -1 before a search begins, and whether its labelset is still to be looked at.
+        The level reached, -1 before a search begins, and whether its labelset is still to be looked
+        at.
     scores, words : (q + 2, K), uint64 (q + 2, W)
         The additive scores and the labelset at each level.
     begin, pending : (q + 2,)
-        The next position to be flipped there; under rules the one to be left alone now, or -1, and where members are
-        counted whether one flip more is known to lead to one.
+        The next position to be flipped there; under rules the one to be left alone now, or -1, and
+        where members are counted whether one flip more is known to lead to one.
     penalty, lowest, waiting : (K,), uint64 (W,), (q,)
         Room for penalties, zero at the beginning, for codes, and for labels that rules decide.
     """
@@ -122,10 +145,22 @@ class Room(NamedTuple):
         (_, q) = block.label.shape
         n_folds = block.base.shape[1]
         n_words = block.mode.shape[1]
-        scores, words = np.empty((q + 2, n_folds), dtype=np.int64), np.empty((q + 2, n_words), dtype=np.uint64)
+        scores, words = (
+            np.empty((q + 2, n_folds), dtype=np.int64),
+            np.empty((q + 2, n_words), dtype=np.uint64),
+        )
         begin, pending = np.full((2, q + 2), -1)
         penalty, lowest = np.zeros(n_folds, dtype=np.int64), np.empty(n_words, dtype=np.uint64)
-        return cls(np.array([-1, 0]), scores, words, begin, pending, penalty, lowest, np.empty(q, dtype=np.int64))
+        return cls(
+            np.array([-1, 0]),
+            scores,
+            words,
+            begin,
+            pending,
+            penalty,
+            lowest,
+            np.empty(q, dtype=np.int64),
+        )
 
 
 class Found(NamedTuple):
@@ -134,10 +169,11 @@ class Found(NamedTuple):
     Attributes
     ----------
     keys : (m, k + 1, 2 + W) or (m, k + 1, 2)
-        The best in order, or members in any, and a spare row last; without words where only numerators are asked for.
-        With k = 0 members are counted.
+        The best in order, or members in any, and a spare row last; without words where only
+        numerators are asked for. With k = 0 members are counted.
     numbers : (m, 4)
-        How many were found, evaluations, whether the search is finished, and what no numerator exceeds that it missed.
+        How many were found, evaluations, whether the search is finished, and what no numerator
+        exceeds that it missed.
     """
 
     keys: IntArray
@@ -159,7 +195,9 @@ class Found(NamedTuple):
     @property
     def words(self) -> Words:
         """The labelsets, uint64 (m, k, W), empty where there are no more."""
-        words: Words = np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+        words: Words = (
+            np.ascontiguousarray(self.keys[:, :-1, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
+        )
         return words
 
     @property
@@ -208,7 +246,10 @@ def walk(
         n_hard = block.n_hard[i]
         mode = block.mode[i]
         weighing = weighing_of(i, weighings)
-        plain, free = penalties is None and only_counts(weighing, tables), penalties is None and rules is None
+        plain, free = (
+            penalties is None and only_counts(weighing, tables),
+            penalties is None and rules is None,
+        )
         counted = free and bounds.shape[0] == N_COUNTED
         forced, is_list = asked.searches[search, FORCED_POSITION], n_best > 0 and not asked.ranked
         if room.state[LEVEL] < 0:
@@ -228,7 +269,8 @@ def walk(
                 if outcome == BROKEN:
                     level -= 1
                     continue
-            # The one question of this step: the labelset itself, all with one flip more, or the next flip alone
+            # The one question of this step: the labelset itself, all with one flip more, or the
+            # next flip alone
             question, t = NEXT, np.int64(n_labels)
             words = room.words[level]
             if not arrived:
@@ -238,7 +280,9 @@ def walk(
             if arrived or candidate:
                 if penalties is not None:
                     penalise(words, label, t, penalties, room.penalty, room.lowest)
-                value = value_of(room.scores[level], bounds[question, t], room.penalty, plain, weighing, tables)
+                value = value_of(
+                    room.scores[level], bounds[question, t], room.penalty, plain, weighing, tables
+                )
                 work += 1
             good, bulk = bool(candidate and value >= limit), False
             if good and arrived and rules is not None:
@@ -273,7 +317,9 @@ def walk(
             else:
                 level -= 1
             if bulk:
-                n_last, more_work = count_last(level, n_open, room, bounds, weighing, plain, tables, limit)
+                n_last, more_work = count_last(
+                    level, n_open, room, bounds, weighing, plain, tables, limit
+                )
                 work += more_work
                 room.pending[level] = SURE if n_last < 0 else UNSURE
                 numbers[FOUND] += max(n_last, 0)
@@ -281,7 +327,10 @@ def walk(
         numbers[WORK], numbers[FINISHED] = numbers[WORK] + work, level < 0
         if level >= 0 and asked.ranked:
             numbers[UPPER] = bound_open(level, arrived, i, plain, block, tables, weighing, room)
-        room.state[LEVEL], room.state[ARRIVED] = level if is_list else -1, arrived  # a list may go on
+        room.state[LEVEL], room.state[ARRIVED] = (
+            level if is_list else -1,
+            arrived,
+        )  # a list may go on
 
 
 @kernel_part
@@ -320,7 +369,9 @@ def place_labels(i: Integer, block: Block, forced: Integer, room: Room, rules: R
 
 
 @kernel_part
-def decide_next(level: Integer, label: IntArray, mode: Words, cost: IntArray, room: Room, rules: Rules) -> Integer:
+def decide_next(
+    level: Integer, label: IntArray, mode: Words, cost: IntArray, room: Room, rules: Rules
+) -> Integer:
     """Leave alone what was flipped before, and go to the next position to decide; return what that led to.
 
     Reference : what settle says
@@ -332,19 +383,26 @@ def decide_next(level: Integer, label: IntArray, mode: Words, cost: IntArray, ro
     words = room.words[level]
     if t >= 0:
         room.pending[level] = -1
-        outcome = settle(label[t], t + 1, words, room.scores[level], Course(mode, cost, room.waiting), rules)
+        outcome = settle(
+            label[t], t + 1, words, room.scores[level], Course(mode, cost, room.waiting), rules
+        )
     t = room.begin[level]
-    while t < label.shape[0] and (rules.place[label[t]] < 0 or is_on(words, label[t]) != is_on(mode, label[t])):
+    while t < label.shape[0] and (
+        rules.place[label[t]] < 0 or is_on(words, label[t]) != is_on(mode, label[t])
+    ):
         t += 1
     room.begin[level] = t
     return outcome
 
 
 @kernel_part
-def next_question(level: Integer, forced: Integer, n_hard: Integer, counted: bool, room: Room) -> tuple[int, Integer]:
+def next_question(
+    level: Integer, forced: Integer, n_hard: Integer, counted: bool, room: Room
+) -> tuple[int, Integer]:
     """Return what is asked at a level that goes on, and from which position on.
 
-    Where a flip more is known to lead to a member, it is the next flip alone: nothing below is better.
+    Where a flip more is known to lead to a member, it is the next flip alone: nothing below is
+    better.
 
     Reference : the definition
     Requires : a level whose own labelset was looked at
@@ -357,7 +415,13 @@ def next_question(level: Integer, forced: Integer, n_hard: Integer, counted: boo
 
 @kernel_part
 def settle_next(
-    level: Integer, t: Integer, label: IntArray, mode: Words, cost: IntArray, room: Room, rules: Rules
+    level: Integer,
+    t: Integer,
+    label: IntArray,
+    mode: Words,
+    cost: IntArray,
+    room: Room,
+    rules: Rules,
 ) -> Integer:
     """Flip what has to be flipped at a new level, now that position t is; it will be left alone at the level above.
 
@@ -371,7 +435,9 @@ def settle_next(
 
 
 @kernel_part
-def keep(value: Integer, limit: Integer, words: Words, asked: Asked, numbers: IntArray, keys: IntArray) -> Integer:
+def keep(
+    value: Integer, limit: Integer, words: Words, asked: Asked, numbers: IntArray, keys: IntArray
+) -> Integer:
     """Rank, list or count a labelset; return the numerator that others have to reach from now on.
 
     Reference : sorted
@@ -390,7 +456,12 @@ def keep(value: Integer, limit: Integer, words: Words, asked: Asked, numbers: In
 
 @lean_kernel
 def close_positions(
-    bounds: IntArray, room: Room, weighing: ObjectWeighing, plain: bool, tables: ScoreTables, smallest: Integer
+    bounds: IntArray,
+    room: Room,
+    weighing: ObjectWeighing,
+    plain: bool,
+    tables: ScoreTables,
+    smallest: Integer,
 ) -> Integer:
     """Return up to which position members may have flips.
 
@@ -426,7 +497,8 @@ def belongs_to_best(
 ) -> bool:
     """Tell whether a labelset, or one with a flip more from t on, may be among the best; write its key.
 
-    Among equal numerators total scores decide, and then codes: bounds of both follow from what these flips add.
+    Among equal numerators total scores decide, and then codes: bounds of both follow from what
+    these flips add.
 
     Reference : tuple comparison in labelset_reference.ranked
     Requires : at most this numerator, at least that of the worst found; t the last position for the labelset itself
@@ -455,7 +527,10 @@ def belongs_to_best(
             if asked.additive:
                 is_free = block.totals[i, COST, later] <= total - present
             else:  # flips of positions that are not hard lower no fold's score
-                is_free = t < block.n_hard[i] or total_of(scores, bounds[ONE, later], room.penalty, tables) <= total
+                is_free = (
+                    t < block.n_hard[i]
+                    or total_of(scores, bounds[ONE, later], room.penalty, tables) <= total
+                )
             if is_free:
                 switch_off(lowest, block.label[i, later])
     write_key(value, total, lowest, True, n_best, keys)
@@ -577,6 +652,8 @@ def bound_open(
         row = min(at, level)
         t = room.begin[row] if at == row else n_labels  # last the labelset itself that was come to
         if t < n_labels or at > row:
-            value = value_of(room.scores[row], block.bounds[i, NEXT, t], room.penalty, plain, weighing, tables)
+            value = value_of(
+                room.scores[row], block.bounds[i, NEXT, t], room.penalty, plain, weighing, tables
+            )
             highest = max(highest, value)
     return highest

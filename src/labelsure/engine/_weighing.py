@@ -46,13 +46,14 @@ class ObjectWeighings(NamedTuple):
 class Weighing:
     """How the folds' counts become one numerator per labelset.
 
-    With W_k the k-th row of ``weights`` (or the identity, where there are none), the numerator of a labelset for object
-    i is::
+    With W_k the k-th row of ``weights`` (or the identity, where there are none), the numerator of a
+    labelset for object i is::
 
         start_i + sum_k [at_least_i W_k(#{scores >= its own}) + above_i W_k(#{scores > its own})]
 
-    It never falls when a count rises, so a search bounds it as it bounds a sum of counts. Numerators of 0 or less are
-    those of no member of any region. Three constructors make those in use.
+    It never falls when a count rises, so a search bounds it as it bounds a sum of counts.
+    Numerators of 0 or less are those of no member of any region. Three constructors make those in
+    use.
 
     Attributes
     ----------
@@ -63,8 +64,9 @@ class Weighing:
     weights : int64 array of shape (K, m + 1) or (0, 0)
         Not descending along rows; m the size of the largest fold.
     additive, looks_above, is_plain : bool
-        Whether only the sum of the folds' counts matters; whether scores above a labelset's own count for more than
-        equal ones; and whether the numerator of every object is 1 + the sum of the counts.
+        Whether only the sum of the folds' counts matters; whether scores above a labelset's own
+        count for more than equal ones; and whether the numerator of every object is 1 + the sum of
+        the counts.
 
     Examples
     --------
@@ -102,7 +104,11 @@ class Weighing:
         """
         plain = cls.plain(n_calibration, len(draws))
         return replace(
-            plain, start=draws, at_least=draws, above=DRAW_UNIT - draws, denominators=DRAW_UNIT * plain.denominators
+            plain,
+            start=draws,
+            at_least=draws,
+            above=DRAW_UNIT - draws,
+            denominators=DRAW_UNIT * plain.denominators,
         )
 
     @classmethod
@@ -128,15 +134,20 @@ class Weighing:
         Parameters
         ----------
         at_least, above : signed integer arrays of shape (K, m, ...)
-            How many scores of each fold are >= and > a labelset's own, row r of object ``objects[r]``. Where only their
-            sum matters it may be given as that of one fold; ``above`` is not looked at unless ``looks_above``.
+            How many scores of each fold are >= and > a labelset's own, row r of object
+            ``objects[r]``. Where only their sum matters it may be given as that of one fold;
+            ``above`` is not looked at unless ``looks_above``.
         objects : int64 array of shape (m,)
         """
-        if self.is_plain:  # the type of the counts is kept: tables are twice as fast with short numbers
+        if (
+            self.is_plain
+        ):  # the type of the counts is kept: tables are twice as fast with short numbers
             counts: Counts = at_least[0] if len(at_least) == 1 else at_least.sum(axis=0)
             return counts + 1
         shape = (-1,) + (1,) * (at_least.ndim - 2)
-        start, factor, factor_above = (part[objects].reshape(shape) for part in (self.start, self.at_least, self.above))
+        start, factor, factor_above = (
+            part[objects].reshape(shape) for part in (self.start, self.at_least, self.above)
+        )
         total: Counts = np.broadcast_to(start, at_least.shape[1:])
         for k, own in enumerate(at_least):
             total = total + factor * self.weight(k, own)
@@ -144,11 +155,17 @@ class Weighing:
                 total = total + factor_above * self.weight(k, above[k])
         return total
 
-    def of_scores(self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray) -> IntArray:
+    def of_scores(
+        self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray
+    ) -> IntArray:
         """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
         counts = [
-            np.stack([count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)])
-            for more in range(1 + self.looks_above)  # scores are integers: above is at least one more
+            np.stack(
+                [count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)]
+            )
+            for more in range(
+                1 + self.looks_above
+            )  # scores are integers: above is at least one more
         ]
         numerators: IntArray = self.numerators(counts[0], counts[-1], objects)
         return numerators
@@ -162,11 +179,15 @@ class Weighing:
 
     def of(self, i: int) -> ObjectWeighing:
         """Return the weighing of one object."""
-        return ObjectWeighing(int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights)
+        return ObjectWeighing(
+            int(self.start[i]), int(self.at_least[i]), int(self.above[i]), self.weights
+        )
 
     def of_objects(self, objects: IntArray) -> ObjectWeighings:
         """Return the weighings of some objects."""
-        return ObjectWeighings(self.start[objects], self.at_least[objects], self.above[objects], self.weights)
+        return ObjectWeighings(
+            self.start[objects], self.at_least[objects], self.above[objects], self.weights
+        )
 
     def weight(self, k: int, counts: Counts) -> Counts:
         """Return W_k of some counts."""

@@ -1,8 +1,8 @@
 """The adapter: any scikit-learn classifier in, one output between 0 and 1 per object and label out.
 
-Two functions are all the other rooms need. :func:`fit_base` fits a copy of a classifier on a label matrix, also where
-the classifier itself cannot because a label never varies. :func:`outputs_of` reads the outputs of what ``fit_base``
-returned, or of a classifier that was fitted elsewhere.
+Two functions are all the other rooms need. :func:`fit_base` fits a copy of a classifier on a label
+matrix, also where the classifier itself cannot because a label never varies. :func:`outputs_of`
+reads the outputs of what ``fit_base`` returned, or of a classifier that was fitted elsewhere.
 """
 
 import warnings
@@ -47,7 +47,8 @@ class FittedBase:
     learned : array of shape (n_labels,)
         Which columns of Y the estimator was fitted on.
     fixed : array of shape (n_labels,)
-        The output of each label that has the same one for every object; NaN where the estimator gives the output.
+        The output of each label that has the same one for every object; NaN where the estimator
+        gives the output.
     """
 
     estimator: Any
@@ -58,10 +59,11 @@ class FittedBase:
 def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: Any) -> FittedBase:
     """Fit a copy of ``estimator`` on a label matrix, whatever labels are constant in it.
 
-    The copy is fitted on the whole of ``Y`` if it can be. Where it cannot and some labels are constant (always off or
-    always on), it is fitted on the others, and the constant ones get the output 0.0 or 1.0; where all are constant
-    no classifier is fitted at all. Constant labels also get 0.0 or 1.0 where the outputs come from a
-    ``decision_function``: that measures the distance from a border between two values, and there was only one.
+    The copy is fitted on the whole of ``Y`` if it can be. Where it cannot and some labels are
+    constant (always off or always on), it is fitted on the others, and the constant ones get the
+    output 0.0 or 1.0; where all are constant no classifier is fitted at all. Constant labels also
+    get 0.0 or 1.0 where the outputs come from a ``decision_function``: that measures the distance
+    from a border between two values, and there was only one.
 
     Parameters
     ----------
@@ -95,8 +97,14 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: An
     try:
         fitted = _fit(estimator, X, Y, fit_params)
         if constant.any():
-            outputs_of(fitted, _safe_indexing(X, [0]), Y.shape[1])  # some classifiers fail only when asked
-    except (ValueError, IndexError, AttributeError):  # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
+            outputs_of(
+                fitted, _safe_indexing(X, [0]), Y.shape[1]
+            )  # some classifiers fail only when asked
+    except (
+        ValueError,
+        IndexError,
+        AttributeError,
+    ):  # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
         if not constant.any():
             raise
         fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant], fit_params)
@@ -107,17 +115,21 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: An
 
 def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataConversionWarning)  # one label is a matrix with one column, on purpose
-        # int64: beyond 127 products of int8 matrices overflow, and label_binarize mixes labels up (see Dataset)
+        warnings.simplefilter(
+            "ignore", DataConversionWarning
+        )  # one label is a matrix with one column, on purpose
+        # int64: beyond 127 products of int8 matrices overflow, and label_binarize mixes labels up
+        # (see Dataset)
         return clone(estimator).fit(X, Y.astype(np.int64), **fit_params)
 
 
 def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     """Return the outputs of a fitted classifier: how much it believes in each label, between 0 and 1.
 
-    They are read from ``predict_proba``, as an array of shape (n_objects, n_labels) or as a list with one array of
-    class probabilities per label; or, where there is no such method, from ``decision_function`` through the logistic
-    sigmoid, ``1 / (1 + exp(-x))``. For a single label the shapes of a binary classifier are understood as well.
+    They are read from ``predict_proba``, as an array of shape (n_objects, n_labels) or as a list
+    with one array of class probabilities per label; or, where there is no such method, from
+    ``decision_function`` through the logistic sigmoid, ``1 / (1 + exp(-x))``. For a single label
+    the shapes of a binary classifier are understood as well.
 
     Parameters
     ----------
@@ -136,7 +148,8 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     Raises
     ------
     ValueError
-        Where the classifier has neither method, or answers in a shape or with values that cannot be outputs.
+        Where the classifier has neither method, or answers in a shape or with values that cannot be
+        outputs.
 
     Examples
     --------
@@ -149,7 +162,8 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
     if isinstance(model, FittedBase):
         if len(model.fixed) != n_labels:
             raise ValueError(
-                f"n_labels must be the {len(model.fixed)} labels that the model was fitted on, got {n_labels}."
+                f"n_labels must be the {len(model.fixed)} labels that the model was fitted on,"
+                f" got {n_labels}."
             )
         outputs = np.empty((n_rows(X), n_labels))
         if model.estimator is not None:
@@ -165,8 +179,10 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
         outputs = expit(read_answer(model, "decision_function", X, n_labels))
     else:
         raise ValueError(
-            f"The classifier must have predict_proba or decision_function, but {type(model).__name__} has neither."
-            " Choose one that says how sure it is of each label, or wrap a binary classifier that does in"
+            f"The classifier must have predict_proba or decision_function, but"
+            f" {type(model).__name__} has neither."
+            " Choose one that says how sure it is of each label, or wrap a binary classifier that"
+            " does in"
             " sklearn.multiclass.OneVsRestClassifier."
         )
     return check_outputs(outputs, name=f"Outputs of {type(model).__name__}", n_labels=n_labels)
@@ -175,22 +191,29 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
 def read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> Answer:
     """Return what ``predict_proba`` or ``decision_function`` says of each label, of shape (n_objects, n_labels).
 
-    Understood are an array of that shape (OneVsRestClassifier, ClassifierChain, MLPClassifier, the classifiers of
-    this package), a list with an array per label (forests, neighbours, MultiOutputClassifier), and, for a single
-    label, what a binary classifier gives.
+    Understood are an array of that shape (OneVsRestClassifier, ClassifierChain, MLPClassifier, the
+    classifiers of this package), a list with an array per label (forests, neighbours,
+    MultiOutputClassifier), and, for a single label, what a binary classifier gives.
     """
     answer = getattr(estimator, method)(X)
     shape = n_rows(X), n_labels
     listed = isinstance(answer, list | tuple)
-    name, expected = f"{method} of {type(estimator).__name__}", f"({shape[0]}, 2)" if listed else f"{shape}"
+    name, expected = (
+        f"{method} of {type(estimator).__name__}",
+        f"({shape[0]}, 2)" if listed else f"{shape}",
+    )
     blocks = [
-        as_numbers(block.toarray() if hasattr(block, "toarray") else block, name=name, shape=expected)
+        as_numbers(
+            block.toarray() if hasattr(block, "toarray") else block, name=name, shape=expected
+        )
         for block in (answer if listed else [answer])
     ]
     if listed and len(blocks) != n_labels:
         _refuse(estimator, method, f"a list of {len(blocks)} arrays", shape)
     if listed or n_labels == 1:
-        columns = [_read_label(estimator, method, block, j, shape) for j, block in enumerate(blocks)]
+        columns = [
+            _read_label(estimator, method, block, j, shape) for j, block in enumerate(blocks)
+        ]
         array: Answer = np.column_stack(columns)
     else:
         array = blocks[0]
@@ -199,37 +222,53 @@ def read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> An
     return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
 
 
-def _read_label(estimator: Any, method: str, block: Answer, label: int, shape: tuple[int, int]) -> Answer:
+def _read_label(
+    estimator: Any, method: str, block: Answer, label: int, shape: tuple[int, int]
+) -> Answer:
     """Return what is said of one label: a decision, or the probability that it is on.
 
-    Probabilities may come with a column for each class. Which of them means "on", and that a label was constant in
-    training, is read from ``classes_``.
+    Probabilities may come with a column for each class. Which of them means "on", and that a label
+    was constant in training, is read from ``classes_``.
     """
     block = block[:, np.newaxis] if block.ndim == 1 else block
     is_decision = method == "decision_function"
-    if block.ndim != 2 or len(block) != shape[0] or block.shape[1] not in ((1,) if is_decision else (1, 2)):
-        _refuse(estimator, method, f"a list with an array of shape {block.shape} for label {label}", shape)
+    if (
+        block.ndim != 2
+        or len(block) != shape[0]
+        or block.shape[1] not in ((1,) if is_decision else (1, 2))
+    ):
+        _refuse(
+            estimator,
+            method,
+            f"a list with an array of shape {block.shape} for label {label}",
+            shape,
+        )
     if is_decision:
         return block[:, 0]
     name, classes = type(estimator).__name__, _classes_of_label(estimator, label, shape[1])
-    if classes is not None and len(classes) == 1:  # two columns may say anything then: some classifiers mix them up
+    if (
+        classes is not None and len(classes) == 1
+    ):  # two columns may say anything then: some classifiers mix them up
         if block.shape[1] == 1 and not np.allclose(block, 1.0):
             raise ValueError(
-                f"{name} knows a single class, {classes[0]}, of label {label}: its predict_proba must be 1 everywhere,"
+                f"{name} knows a single class, {classes[0]}, of label {label}: its predict_proba"
+                f" must be 1 everywhere,"
                 f" got {block[np.argmin(block), 0]}."
             )
         return np.full(len(block), float(classes[0] == 1))
     if block.shape[1] == 1:
         if classes is None and shape[1] > 1:
             raise ValueError(
-                f"predict_proba of {name} gives a single column for label {label}, and there is no classes_[{label}] to"
+                f"predict_proba of {name} gives a single column for label {label}, and there is"
+                f" no classes_[{label}] to"
                 " tell what it means. Give the classifier a classes_ attribute."
             )
         return block[:, 0]
     on = np.array([1]) if classes is None else np.flatnonzero(classes == 1)
     if len(on) != 1 or on[0] > 1:
         raise ValueError(
-            f"{name} must have been fitted on labels 0 and 1, but its classes_ for label {label} are"
+            f"{name} must have been fitted on labels 0 and 1, but its classes_ for label {label}"
+            f" are"
             f" {np.asarray(classes).tolist()}."
         )
     return block[:, on[0]]
@@ -240,14 +279,18 @@ def _classes_of_label(estimator: Any, label: int, n_labels: int) -> NDArray[Any]
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) == 0:
         return None
-    if np.ndim(classes[0]) == 0:  # one flat array: the classes of the only label, or the numbers of the labels
+    if (
+        np.ndim(classes[0]) == 0
+    ):  # one flat array: the classes of the only label, or the numbers of the labels
         return np.asarray(classes) if n_labels == 1 else None
     return np.asarray(classes[label]) if len(classes) == n_labels else None
 
 
 def _refuse(estimator: Any, method: str, got: str, shape: tuple[int, int]) -> NoReturn:
     raise ValueError(
-        f"{method} of {type(estimator).__name__} must give one output per object and label, an array of shape"
+        f"{method} of {type(estimator).__name__} must give one output per object and label, an"
+        f" array of shape"
         f" {shape} or a list of {shape[1]} arrays, got {got}."
-        " Use a classifier that handles multi-label targets, or wrap it in sklearn.multiclass.OneVsRestClassifier."
+        " Use a classifier that handles multi-label targets, or wrap it in"
+        " sklearn.multiclass.OneVsRestClassifier."
     )

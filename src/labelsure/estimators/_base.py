@@ -31,7 +31,11 @@ class MultiLabelMixin(ClassifierMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags = replace(
-            tags.target_tags, one_d_labels=False, two_d_labels=True, single_output=False, multi_output=True
+            tags.target_tags,
+            one_d_labels=False,
+            two_d_labels=True,
+            single_output=False,
+            multi_output=True,
         )
         tags.classifier_tags = replace(tags.classifier_tags, multi_class=False, multi_label=True)
         tags.input_tags.sparse = True
@@ -41,14 +45,17 @@ class MultiLabelMixin(ClassifierMixin):
 class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
     """Base of the classifiers around other classifiers.
 
-    X is handed to those inside as it is, so whatever they accept (DataFrames for a ColumnTransformer, sparse matrices,
-    lists of texts, NaN) is accepted here, and refused where one of them refuses it.
+    X is handed to those inside as it is, so whatever they accept (DataFrames for a
+    ColumnTransformer, sparse matrices, lists of texts, NaN) is accepted here, and refused where one
+    of them refuses it.
     """
 
     _learned_last: str
     """What every fit learns last: one that failed half-way does not count."""
 
-    def _check_objects(self, X: MatrixLike, *, reset: bool = False, learned: str | None = None) -> MatrixLike:
+    def _check_objects(
+        self, X: MatrixLike, *, reset: bool = False, learned: str | None = None
+    ) -> MatrixLike:
         """Return objects whose rows can be counted and chosen; to predict, with the features that fit has seen.
 
         ``learned`` is what must be there to predict, where that is not all that fit learns.
@@ -61,10 +68,13 @@ class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
             raise ValueError(f"X must have one row per object, got {X!r}.")
         check_unmasked(X)
         if n_rows(X) == 0:
-            raise ValueError(f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}.")
+            raise ValueError(
+                f"X must have at least one row, got shape {getattr(X, 'shape', (0,))}."
+            )
         if not reset and hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
             raise ValueError(
-                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape {X.shape}."
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of"
+                f" shape {X.shape}."
                 " Reshape your data: X.reshape(1, -1) is a single object."
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
@@ -77,16 +87,16 @@ class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
 class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
     """Base of the classifiers that learn a label matrix: tags and checks, no learning.
 
-    A subclass calls ``X, Y = self._check_fit(X, Y)`` first in ``fit`` and ``X = self._check_objects(X)`` first in
-    whatever it predicts with. ``fit`` then finds these set:
+    A subclass calls ``X, Y = self._check_fit(X, Y)`` first in ``fit`` and ``X =
+    self._check_objects(X)`` first in whatever it predicts with. ``fit`` then finds these set:
 
     Attributes
     ----------
     n_labels_ : int
         The number of labels, q.
     classes_ : list of q arrays
-        The values each label takes, ``[0, 1]`` for every label (what scikit-learn's scorers read to see that the
-        task is multi-label).
+        The values each label takes, ``[0, 1]`` for every label (what scikit-learn's scorers read to
+        see that the task is multi-label).
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -99,7 +109,8 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
         if Y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
-                " Pass a label matrix of shape (n_objects, n_labels), zeros and ones, as the second argument of fit."
+                " Pass a label matrix of shape (n_objects, n_labels), zeros and ones, as the"
+                " second argument of fit."
             )
         Y = check_label_matrix(Y)
         check_same_length(X, Y)
@@ -110,29 +121,44 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
     def _check_objects(self, X: MatrixLike, *, fitting: bool = False) -> Any:
         """Return X as float64, an array row by row or, where sparse arrived, canonical CSR.
 
-        Unless ``fitting``, raise where this estimator is not fitted or X has other features than it learned.
+        Unless ``fitting``, raise where this estimator is not fitted or X has other features than it
+        learned.
         """
         if not fitting:
             check_is_fitted(self)
         check_unmasked(X)
-        if isinstance(X, np.ndarray) and X.dtype.kind in "mMSTUV":  # which numpy would make floats of
-            raise ValueError(f"X must hold numbers, got an array of type {X.dtype}. Turn it into features first.")
+        if (
+            isinstance(X, np.ndarray) and X.dtype.kind in "mMSTUV"
+        ):  # which numpy would make floats of
+            raise ValueError(
+                f"X must hold numbers, got an array of type {X.dtype}. Turn it into features first."
+            )
         X = validate_data(self, X, dtype=np.float64, order="C", accept_sparse="csr", reset=fitting)
         largest = np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0)
         if largest > LARGEST_FEATURE:
             raise ValueError(
-                f"X must hold numbers of at most {LARGEST_FEATURE:g} in size, whose squares can be added up, got"
-                f" {largest:g}. Scale your features, for instance with sklearn.preprocessing.StandardScaler."
+                f"X must hold numbers of at most {LARGEST_FEATURE:g} in size, whose squares can"
+                f" be added up, got"
+                f" {largest:g}. Scale your features, for instance with"
+                f" sklearn.preprocessing.StandardScaler."
             )
         if not isinstance(X, np.ndarray) and not X.has_canonical_format:
             X = X.copy()  # the user's matrix stays as it is
             X.sum_duplicates()  # scikit-learn's sums of squares are wrong for cells stored in parts
-        if not isinstance(X, np.ndarray) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
-            X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)  # for k-means
+        if (
+            not isinstance(X, np.ndarray)
+            and X.indices.dtype != np.int32
+            and max(X.nnz, *X.shape) < 2**31
+        ):
+            X = type(X)(
+                (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
+            )  # for k-means
         return X
 
 
-def count_share(share: Any, total: int, *, name: str, at_most: float = math.inf, meaning: str = "") -> int:
+def count_share(
+    share: Any, total: int, *, name: str, at_most: float = math.inf, meaning: str = ""
+) -> int:
     """Return a share of ``total`` as a whole number, rounded up, or raise ValueError naming the parameter.
 
     Examples
@@ -143,7 +169,9 @@ def count_share(share: Any, total: int, *, name: str, at_most: float = math.inf,
     fraction = check_number(share, name=name, above=0)
     if fraction > at_most:
         raise ValueError(f"{name} must be at most {at_most:g}, got {share!r}. {meaning}")
-    return math.ceil(fraction * total * (1 - 1e-12))  # 0.07 * 100 is 7.000000000000001 in floating point: not 8
+    return math.ceil(
+        fraction * total * (1 - 1e-12)
+    )  # 0.07 * 100 is 7.000000000000001 in floating point: not 8
 
 
 def as_dense(X: Any) -> FloatArray:

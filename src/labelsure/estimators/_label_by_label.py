@@ -51,11 +51,13 @@ def learner_of_one_label(estimator: Any) -> Any:
     return None if tags.classifier_tags.multi_label or tags.target_tags.multi_output else estimator
 
 
-def fit_known(estimator: Any, X: MatrixLike, Y: LabelMatrix, unknown: BoolArray, **fit_params: Any) -> FittedBase:
+def fit_known(
+    estimator: Any, X: MatrixLike, Y: LabelMatrix, unknown: BoolArray, **fit_params: Any
+) -> FittedBase:
     """Fit a copy of a learner of one label for every label, on the rows where it is known.
 
-    A classifier that sees only these rows learns what it should where, given the object, whether a label is known does
-    not depend on its value.
+    A classifier that sees only these rows learns what it should where, given the object, whether a
+    label is known does not depend on its value.
 
     Parameters
     ----------
@@ -79,7 +81,8 @@ def fit_known(estimator: Any, X: MatrixLike, Y: LabelMatrix, unknown: BoolArray,
     single = learner_of_one_label(estimator)
     if single is None:
         raise ValueError(
-            f"{estimator!r} learns all labels together, and some are unknown (NaN). Fit one per label:"
+            f"{estimator!r} learns all labels together, and some are unknown (NaN). Fit one per"
+            f" label:"
             f" MultiOutputClassifier({type(estimator).__name__}()), or leave out examples with NaN."
         )
     models = []
@@ -87,7 +90,8 @@ def fit_known(estimator: Any, X: MatrixLike, Y: LabelMatrix, unknown: BoolArray,
         rows = np.flatnonzero(~unknown[:, label])
         if len(rows) == 0:
             raise ValueError(
-                f"Label {label} is unknown (NaN) for all examples that a model is trained on. Use fewer folds, or leave"
+                f"Label {label} is unknown (NaN) for all examples that a model is trained on. Use"
+                f" fewer folds, or leave"
                 " the label out."
             )
         own = _check_method_params(X, fit_params, rows)

@@ -4,19 +4,21 @@ For object i, label j and member m let :math:`z_{ijm}` be the member's logit. Th
 
 .. math:: u_{ij} = \sum_m w_{jm} z_{ijm} + b_j, \qquad w_{jm} = a_m + d_{jm} \ge 0 .
 
-What all labels share, :math:`a_m` and :math:`b`, comes from all of them; a label's own deviations :math:`d_{jm}` and
-:math:`b_j - b` have a Gaussian prior around 0, so that a rare label, whose few examples say little, falls back on the
-shared values. The shared values themselves have a weak one around equal weights, :math:`1 / M`, and 0, so that the
-maximum is finite and unique even where the members separate the labels perfectly.
+What all labels share, :math:`a_m` and :math:`b`, comes from all of them; a label's own deviations
+:math:`d_{jm}` and :math:`b_j - b` have a Gaussian prior around 0, so that a rare label, whose few
+examples say little, falls back on the shared values. The shared values themselves have a weak one
+around equal weights, :math:`1 / M`, and 0, so that the maximum is finite and unique even where the
+members separate the labels perfectly.
 
-The prior's strength is counted in pseudo-examples. An example is most informative about a weight where its probability
-is one half: then its share of the Fisher information is :math:`z^2 / 4`. So k pseudo-examples of the member's typical
-size, :math:`s_m^2` the mean of :math:`z_{ijm}^2` weighted by the information p (1 - p) of the mean logit, make a prior
-of precision :math:`k s_m^2 / 4` for a weight, and of precision k / 4 for an intercept. For the shared values it is one
-pseudo-example.
+The prior's strength is counted in pseudo-examples. An example is most informative about a weight
+where its probability is one half: then its share of the Fisher information is :math:`z^2 / 4`. So k
+pseudo-examples of the member's typical size, :math:`s_m^2` the mean of :math:`z_{ijm}^2` weighted
+by the information p (1 - p) of the mean logit, make a prior of precision :math:`k s_m^2 / 4` for a
+weight, and of precision k / 4 for an intercept. For the shared values it is one pseudo-example.
 
-Weights are not negative, as in Breiman's stacking (1996): of members that mostly agree, unconstrained likelihood likes
-to set one against another, and a label would be believed less because a member believes in it more.
+Weights are not negative, as in Breiman's stacking (1996): of members that mostly agree,
+unconstrained likelihood likes to set one against another, and a label would be believed less
+because a member believes in it more.
 """
 
 from typing import NamedTuple
@@ -51,8 +53,9 @@ class _Problem(NamedTuple):
 def smoothed_logits(outputs: FloatArray, n_examples: int) -> FloatArray:
     """Return the logits of outputs between 0 and 1, finite for 0 and 1 too.
 
-    An output o becomes (n o + 1/2) / (n + 1): what n training examples say, and one more that is half on. The order
-    of outputs stays, and no logit is beyond log(2 n + 1), because n examples cannot support more.
+    An output o becomes (n o + 1/2) / (n + 1): what n training examples say, and one more that is
+    half on. The order of outputs stays, and no logit is beyond log(2 n + 1), because n examples
+    cannot support more.
 
     Examples
     --------
@@ -81,7 +84,11 @@ def fixed_pooling(weights: FloatArray, n_labels: int) -> Pooling:
 
 
 def learn_pooling(
-    logits: FloatArray, Y: LabelMatrix, *, pseudo_examples: float, sample_weight: FloatArray | None = None
+    logits: FloatArray,
+    Y: LabelMatrix,
+    *,
+    pseudo_examples: float,
+    sample_weight: FloatArray | None = None,
 ) -> Pooling:
     """Return the pooling of the largest posterior density, see this module's formulas.
 
@@ -121,7 +128,9 @@ def learn_pooling(
 def _typical_sizes(logits: FloatArray, sample_weight: FloatArray) -> FloatArray:
     """Return the size of each member's logits where the members are in doubt; what they all rule out says nothing."""
     probabilities = expit(logits.mean(axis=2))
-    in_doubt = np.maximum(probabilities * (1 - probabilities), 1e-9)  # where nothing is, all cells count alike
+    in_doubt = np.maximum(
+        probabilities * (1 - probabilities), 1e-9
+    )  # where nothing is, all cells count alike
     information = sample_weight[:, np.newaxis] * in_doubt
     sizes = np.sqrt(np.einsum("ij,ijm->m", information, logits**2) / information.sum())
     return np.where(sizes > 0, sizes, 1.0)
@@ -143,7 +152,9 @@ def _maximise(problem: _Problem) -> FloatArray:
 
     bounds = [(low, None) for low in lowest.ravel()]
     options = {"maxiter": 1000, "ftol": 1e-10}  # to three digits of a logit
-    found = minimize(loss, (start / steps).ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = minimize(
+        loss, (start / steps).ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
     best: FloatArray = found.x.reshape(start.shape) * steps
     return best
 
@@ -163,7 +174,10 @@ def penalised_loss(coefficients: FloatArray, problem: _Problem) -> tuple[float, 
     gradient = np.column_stack([np.einsum("ij,ijm->jm", residuals, logits), residuals.sum(axis=0)])
     shared = _shared(coefficients, problem)
     deviations = coefficients - shared
-    loss += float(precision * (deviations**2).sum() + MOST_INFORMATIVE * ((shared - centre) ** 2).sum()) / 2
+    loss += (
+        float(precision * (deviations**2).sum() + MOST_INFORMATIVE * ((shared - centre) ** 2).sum())
+        / 2
+    )
     return loss, gradient + precision * deviations
 
 
@@ -177,7 +191,9 @@ def _shared(coefficients: FloatArray, problem: _Problem) -> FloatArray:
 def _curvature(coefficients: FloatArray, problem: _Problem) -> FloatArray:
     """Return the second derivative of the loss by each coefficient, the shared values held."""
     logits, sample_weight = problem.logits, problem.sample_weight[:, np.newaxis]
-    probabilities = expit(np.einsum("ijm,jm->ij", logits, coefficients[:, :-1]) + coefficients[:, -1])
+    probabilities = expit(
+        np.einsum("ijm,jm->ij", logits, coefficients[:, :-1]) + coefficients[:, -1]
+    )
     information = sample_weight * probabilities * (1 - probabilities)
     by_weight = np.einsum("ij,ijm->jm", information, logits**2)
     return np.column_stack([by_weight, information.sum(axis=0)]) + problem.precision

@@ -11,7 +11,16 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
-from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, as_numbers, check_count, find_entry, n_rows
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    MatrixLike,
+    as_numbers,
+    check_count,
+    find_entry,
+    n_rows,
+)
 from labelsure._parallel import one_thread, run_jobs
 from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of, read_answer
 from labelsure.estimators._logit_pooling import smoothed_logits
@@ -24,19 +33,25 @@ Fold = tuple[IntArray, IntArray]
 def prepare_member(estimator: Any, name: str) -> Any:
     """Return an unfitted copy that learns several labels, or raise ValueError where there can be none.
 
-    A classifier whose tags say that it learns one label at a time is wrapped, so that there is one of it per label.
+    A classifier whose tags say that it learns one label at a time is wrapped, so that there is one
+    of it per label.
     """
     if isinstance(estimator, type):
-        raise ValueError(f"{name} {EXPECTED}, got the class {estimator.__name__}. Pass an instance of it.")
+        raise ValueError(
+            f"{name} {EXPECTED}, got the class {estimator.__name__}. Pass an instance of it."
+        )
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(f"{name} {EXPECTED}, got {estimator!r}.")
     tags = get_tags(estimator) if hasattr(estimator, "__sklearn_tags__") else None
     if tags is not None and tags.estimator_type not in (None, "classifier"):
-        raise ValueError(f"{name} {EXPECTED}, got {estimator!r} (estimator_type: {tags.estimator_type}).")
+        raise ValueError(
+            f"{name} {EXPECTED}, got {estimator!r} (estimator_type: {tags.estimator_type})."
+        )
     if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
         raise ValueError(
             f"{name} {EXPECTED}, got {estimator!r}, which has neither."
-            " Inside MultiOutputClassifier only predict_proba shows; OneVsRestClassifier shows both."
+            " Inside MultiOutputClassifier only predict_proba shows; OneVsRestClassifier shows"
+            " both."
         )
     copy = clone(estimator)
     if (
@@ -50,7 +65,9 @@ def prepare_member(estimator: Any, name: str) -> Any:
     from sklearn.multioutput import MultiOutputClassifier
 
     # The first hands sample weights on, and hides decision functions.
-    return MultiOutputClassifier(copy) if hasattr(copy, "predict_proba") else OneVsRestClassifier(copy)
+    return (
+        MultiOutputClassifier(copy) if hasattr(copy, "predict_proba") else OneVsRestClassifier(copy)
+    )
 
 
 def check_sample_weight(sample_weight: Any, X: MatrixLike) -> FloatArray | None:
@@ -88,15 +105,19 @@ def weight_params(estimator: Any, sample_weight: Any, name: str) -> dict[str, An
     >>> weight_params(RandomForestClassifier(), [1.0, 2.0], "the estimator")
     {'sample_weight': [1.0, 2.0]}
     """
-    inner = getattr(estimator, "estimator", None)  # MultiOutputClassifier takes weights for one that may not
+    inner = getattr(
+        estimator, "estimator", None
+    )  # MultiOutputClassifier takes weights for one that may not
     if has_fit_parameter(estimator, "sample_weight") and (inner is None or _takes_weights(inner)):
         return {"sample_weight": sample_weight}
     steps = getattr(estimator, "steps", None)
     if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
         return {f"{steps[-1][0]}__sample_weight": sample_weight}
     raise ValueError(
-        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the weights out, choose a"
-        " classifier that takes them (MultiOutputClassifier hands them on, OneVsRestClassifier does not), or say who"
+        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the"
+        f" weights out, choose a"
+        " classifier that takes them (MultiOutputClassifier hands them on, OneVsRestClassifier"
+        " does not), or say who"
         " gets them with scikit-learn's metadata routing."
     )
 
@@ -105,32 +126,50 @@ def _takes_weights(estimator: Any) -> bool:
     return has_fit_parameter(estimator, "sample_weight") or hasattr(estimator, "steps")
 
 
-def make_folds(cv: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, split_params: dict[str, Any]) -> list[Fold]:
+def make_folds(
+    cv: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, split_params: dict[str, Any]
+) -> list[Fold]:
     """Return folds in which every example is tested once, by models that it did not train, or raise ValueError."""
     from sklearn.model_selection import KFold
 
     if cv is None or isinstance(cv, Integral):
         n_folds = check_count(cv, name="cv", at_least=2)
         if n_folds > len(Y):
-            raise ValueError(f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={len(Y)}. Lower cv.")
+            raise ValueError(
+                f"cv={n_folds} folds need at least {n_folds} examples, got n_samples={len(Y)}."
+                f" Lower cv."
+            )
         cv = KFold(n_folds, shuffle=True, random_state=seed)
     if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise ValueError(f"cv must be a whole number of folds, a splitter or a list of (train, test), got {cv!r}.")
+        raise ValueError(
+            f"cv must be a whole number of folds, a splitter or a list of (train, test), got"
+            f" {cv!r}."
+        )
     given = cv.split(X, Y, **split_params) if hasattr(cv, "split") else cv
     folds = [(np.asarray(train), np.asarray(test)) for train, test in given]
-    tested = np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *(test for _, test in folds)]), minlength=len(Y))
+    tested = np.bincount(
+        np.concatenate([np.empty(0, dtype=np.int64), *(test for _, test in folds)]),
+        minlength=len(Y),
+    )
     if len(tested) > len(Y) or (tested != 1).any():
         raise ValueError(
             f"cv must test every one of the {len(Y)} examples once, got {cv!r}, which tests example"
-            f" {int((tested != 1).argmax())} {int(tested[(tested != 1).argmax()])} times. Use KFold, for instance."
+            f" {int((tested != 1).argmax())} {int(tested[(tested != 1).argmax()])} times. Use"
+            f" KFold, for instance."
         )
     if any(np.intersect1d(train, test).size for train, test in folds):
-        raise ValueError(f"cv must not test a model on examples that it was trained on, got {cv!r}.")
+        raise ValueError(
+            f"cv must not test a model on examples that it was trained on, got {cv!r}."
+        )
     return folds
 
 
 def fit_members(
-    members: Sequence[Any], X: MatrixLike, Y: LabelMatrix, params: Sequence[dict[str, Any]], n_jobs: int | None
+    members: Sequence[Any],
+    X: MatrixLike,
+    Y: LabelMatrix,
+    params: Sequence[dict[str, Any]],
+    n_jobs: int | None,
 ) -> list[FittedBase]:
     """Return every member fitted on all rows."""
     jobs = (delayed(_fit)(member, X, Y, own) for member, own in zip(members, params, strict=True))
@@ -151,7 +190,9 @@ def out_of_fold_logits(
         for fold in folds
         for member, own in zip(members, params, strict=True)
     )
-    answers = run_jobs(jobs, n_jobs=n_jobs, description="fitting members on folds", total=len(folds) * len(members))
+    answers = run_jobs(
+        jobs, n_jobs=n_jobs, description="fitting members on folds", total=len(folds) * len(members)
+    )
     logits = np.empty((*Y.shape, len(members)))
     for k, (_, test) in enumerate(folds):
         for m in range(len(members)):
@@ -170,13 +211,16 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
     if model.estimator is None or hasattr(model.estimator, "predict_proba"):
         return smoothed_logits(outputs_of(model, X, n_labels), n_examples)
     logits = np.empty((n_rows(X), n_labels))
-    logits[:, model.learned] = read_answer(model.estimator, "decision_function", X, int(model.learned.sum()))
+    logits[:, model.learned] = read_answer(
+        model.estimator, "decision_function", X, int(model.learned.sum())
+    )
     fixed = ~np.isnan(model.fixed)
     logits[:, fixed] = smoothed_logits(model.fixed[fixed], n_examples)
     wrong = find_entry(~np.isfinite(logits), logits)
     if wrong:
         raise ValueError(
-            f"decision_function of {type(model.estimator).__name__} must give finite numbers, got {wrong}."
+            f"decision_function of {type(model.estimator).__name__} must give finite numbers, got"
+            f" {wrong}."
             " Look for features that are not scaled."
         )
     return logits
@@ -185,15 +229,22 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
 def _fit(
     member: Any, X: MatrixLike, Y: LabelMatrix, params: dict[str, Any], rows: IntArray | None = None
 ) -> FittedBase:
-    with one_thread(), warnings.catch_warnings():  # one thread once more, for this may be another process
+    with (
+        one_thread(),
+        warnings.catch_warnings(),
+    ):  # one thread once more, for this may be another process
         # OneVsRestClassifier says so of every rare label in every fold; the pool can deal with them
         warnings.filterwarnings("ignore", message="Label .* is present in all training examples")
         if rows is None:
             return fit_base(member, X, Y, **params)
-        return fit_base(member, _safe_indexing(X, rows), Y[rows], **_check_method_params(X, params, rows))
+        return fit_base(
+            member, _safe_indexing(X, rows), Y[rows], **_check_method_params(X, params, rows)
+        )
 
 
-def _fit_and_ask(member: Any, X: MatrixLike, Y: LabelMatrix, fold: Fold, params: dict[str, Any]) -> FloatArray:
+def _fit_and_ask(
+    member: Any, X: MatrixLike, Y: LabelMatrix, fold: Fold, params: dict[str, Any]
+) -> FloatArray:
     train, test = fold
     model = _fit(member, X, Y, params, train)
     with one_thread():

@@ -63,7 +63,10 @@ class LogitPool(MetaClassifier):
 
     def _prepared_members(self) -> list[tuple[str, Any]]:
         """Return unfitted copies that learn several labels, with their names, or raise ValueError."""
-        return [(name, prepare_member(member, f"Member {name!r}")) for name, member in self._named_members()]
+        return [
+            (name, prepare_member(member, f"Member {name!r}"))
+            for name, member in self._named_members()
+        ]
 
     def _fixed_weights(self, n_members: int) -> FloatArray | None:  # noqa: ARG002
         """Return the members' weights where they are not learned."""
@@ -73,7 +76,9 @@ class LogitPool(MetaClassifier):
         """Return the inner folds, or raise ValueError."""
         return make_folds(self.cv, X, Y, seed=plan.seed, split_params=plan.split_params)
 
-    def _honest_logits(self, X: MatrixLike, Y: LabelMatrix, plan: Plan, folds: list[Fold]) -> FloatArray:
+    def _honest_logits(
+        self, X: MatrixLike, Y: LabelMatrix, plan: Plan, folds: list[Fold]
+    ) -> FloatArray:
         """Return logits, of shape (n, q, M), for the training rows from members that were not trained on them."""
         return out_of_fold_logits(plan.members, X, Y, folds, plan.params, self.n_jobs)
 
@@ -82,7 +87,9 @@ class LogitPool(MetaClassifier):
         """Whether ``fit`` takes inner folds, which whoever fits the pool on many parts of the data can share."""
         return self._fixed_weights(len(self._named_members())) is None
 
-    def fit(self, X: MatrixLike, y: LabelMatrixLike, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: MatrixLike, y: LabelMatrixLike, sample_weight: Any = None, **fit_params: Any
+    ) -> Self:
         """Fit the members, and learn their weights from what copies of them say of examples they were not shown.
 
         Parameters
@@ -92,8 +99,8 @@ class LogitPool(MetaClassifier):
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             Their labels, zeros and ones.
         sample_weight : array-like of shape (n_objects,) or None, default=None
-            How often each example counts, for the members and for their weights in the pool. Where scikit-learn's
-            metadata routing is off, every member must take it.
+            How often each example counts, for the members and for their weights in the pool. Where
+            scikit-learn's metadata routing is off, every member must take it.
         **fit_params
             Further parameters that metadata routing brings to members and splitter; it must be on.
         """
@@ -110,7 +117,8 @@ class LogitPool(MetaClassifier):
     def fit_members(self, X: MatrixLike, y: LabelMatrixLike, **fit_params: Any) -> Self:
         """Fit the members on all rows and nothing else: the first half of ``fit``.
 
-        Who has out-of-fold logits already hands them to :meth:`learn_weights` and saves the inner folds.
+        Who has out-of-fold logits already hands them to :meth:`learn_weights` and saves the inner
+        folds.
 
         Parameters
         ----------
@@ -136,17 +144,21 @@ class LogitPool(MetaClassifier):
         """
         X = self._check_objects(X, learned="members_")
         with one_thread():
-            logits = [logits_of(member, X, self.n_labels_, self.n_examples_) for member in self.members_]
+            logits = [
+                logits_of(member, X, self.n_labels_, self.n_examples_) for member in self.members_
+            ]
         return np.stack(logits, axis=2)
 
-    def learn_weights(self, logits: FloatArray, y: LabelMatrixLike, sample_weight: Any = None) -> Self:
+    def learn_weights(
+        self, logits: FloatArray, y: LabelMatrixLike, sample_weight: Any = None
+    ) -> Self:
         """Learn the members' weights from out-of-fold logits: the second half of ``fit``.
 
         Parameters
         ----------
         logits : array of shape (n_objects, n_labels, n_members)
-            What :meth:`member_outputs` of pools that were not fitted on the object returned. Rows may be others than
-            those that the members are fitted on.
+            What :meth:`member_outputs` of pools that were not fitted on the object returned. Rows
+            may be others than those that the members are fitted on.
         y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
             The labels of these objects.
         sample_weight : array-like of shape (n_objects,) or None, default=None
@@ -155,10 +167,13 @@ class LogitPool(MetaClassifier):
         check_is_fitted(self, "members_")
         Y = check_label_matrix(y, name="y", n_labels=self.n_labels_)
         expected = (len(Y), self.n_labels_, len(self.members_))
-        logits = as_numbers(logits, name="logits", shape=str(expected)).astype(np.float64, copy=False)
+        logits = as_numbers(logits, name="logits", shape=str(expected)).astype(
+            np.float64, copy=False
+        )
         if logits.shape != expected or not np.isfinite(logits).all():
             raise ValueError(
-                f"logits must be finite numbers of shape {expected}, got an array of shape {logits.shape}."
+                f"logits must be finite numbers of shape {expected}, got an array of shape"
+                f" {logits.shape}."
             )
         pooling = self._fixed_pooling()
         if pooling is None:
@@ -206,7 +221,9 @@ class LogitPool(MetaClassifier):
     def get_metadata_routing(self) -> Any:
         """Return who is asked for what: the pool itself, its members, and the splitter (as ``cv``)."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        to_fit, to_split = (MethodMapping().add(caller="fit", callee=callee) for callee in ("fit", "split"))
+        to_fit, to_split = (
+            MethodMapping().add(caller="fit", callee=callee) for callee in ("fit", "split")
+        )
         router.add(**dict(self._prepared_members()), method_mapping=to_fit)
         return router.add(cv=self.cv, method_mapping=to_split)
 
@@ -232,13 +249,19 @@ class LogitPool(MetaClassifier):
             set_missing_seeds(member, seed)
         if params and get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **params)
-            return Plan(members, [routed[name].fit for name, _ in named], routed["cv"].split, cv_seed)
+            return Plan(
+                members, [routed[name].fit for name, _ in named], routed["cv"].split, cv_seed
+            )
         if unknown := set(params) - {"sample_weight"}:
             raise ValueError(
-                f"fit got {min(unknown)}, which only scikit-learn's metadata routing can bring to members and splitter:"
+                f"fit got {min(unknown)}, which only scikit-learn's metadata routing can bring to"
+                f" members and splitter:"
                 " sklearn.set_config(enable_metadata_routing=True)."
             )
-        own = [weight_params(member, params["sample_weight"], name) if params else {} for name, member in named]
+        own = [
+            weight_params(member, params["sample_weight"], name) if params else {}
+            for name, member in named
+        ]
         return Plan(members, own, {}, cv_seed)
 
     def _fit_members(self, X: MatrixLike, Y: LabelMatrix, plan: Plan) -> None:

@@ -17,11 +17,11 @@ OUT_OF_BAG = "out-of-bag"
 class RecalibratedClassifier(LogitPool):
     r"""Platt scaling for each label of a multi-label classifier, shrunk where a label is rare.
 
-    With :math:`z_j(x)` the classifier's logit of label j, the recalibrated probability is
-    :math:`1 / (1 + \exp(-w_j z_j(x) - b_j))` [1]_. Slope :math:`w_j \ge 0` and intercept :math:`b_j` are learned by
-    maximum likelihood from logits of copies that were not trained on the object. A Gaussian prior worth
-    ``pseudo_examples`` examples holds them near what the labels share, so that rare labels fall back on the scaling of
-    all. It is :class:`PooledClassifier` with one member.
+    With :math:`z_j(x)` the classifier's logit of label j, the recalibrated probability is :math:`1
+    / (1 + \exp(-w_j z_j(x) - b_j))` [1]_. Slope :math:`w_j \ge 0` and intercept :math:`b_j` are
+    learned by maximum likelihood from logits of copies that were not trained on the object. A
+    Gaussian prior worth ``pseudo_examples`` examples holds them near what the labels share, so that
+    rare labels fall back on the scaling of all. It is :class:`PooledClassifier` with one member.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class RecalibratedClassifier(LogitPool):
         Any that :class:`PooledClassifier` takes.
     cv : int, splitter, list of (train, test) or "out-of-bag", default=5
         The inner folds. "out-of-bag", for forests that draw samples (``RandomForestClassifier()``,
-        ``ExtraTreesClassifier(bootstrap=True)``, or a pipeline that ends in one): each object's logit comes from
-        the trees whose sample it is not in, and no further fit is needed.
+        ``ExtraTreesClassifier(bootstrap=True)``, or a pipeline that ends in one): each object's
+        logit comes from the trees whose sample it is not in, and no further fit is needed.
     pseudo_examples : float > 0, default=4.0
         The strength of the prior, in examples as informative as there can be.
     n_jobs : int or None, default=None
@@ -45,7 +45,8 @@ class RecalibratedClassifier(LogitPool):
     shared_weights_, weights_, intercepts_ : arrays of shape (1,), (n_labels, 1) and (n_labels,)
         The slope that labels share, the labels' slopes and their intercepts.
     out_of_fold_outputs_ : array of shape (n_objects, n_labels)
-        Recalibrated probabilities of the training rows, from copies or trees that were not trained on them.
+        Recalibrated probabilities of the training rows, from copies or trees that were not trained
+        on them.
     n_examples_, n_labels_, n_features_in_ : int
         The numbers of training rows, labels and features.
     classes_ : list of n_labels arrays
@@ -53,8 +54,8 @@ class RecalibratedClassifier(LogitPool):
 
     References
     ----------
-    .. [1] J. C. Platt (1999). Probabilistic outputs for support vector machines and comparisons to regularized
-       likelihood methods. Advances in Large Margin Classifiers, 61-74.
+    .. [1] J. C. Platt (1999). Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods. Advances in Large Margin Classifiers, 61-74.
 
     Examples
     --------
@@ -91,8 +92,10 @@ class RecalibratedClassifier(LogitPool):
             forest = _last_step(member)
             if not getattr(forest, "bootstrap", False) or not hasattr(forest, "oob_score"):
                 raise ValueError(
-                    "cv='out-of-bag' needs a forest whose trees see samples, such as RandomForestClassifier() or"
-                    f" ExtraTreesClassifier(bootstrap=True), got {self.estimator!r}. Use cv=5 for other classifiers."
+                    "cv='out-of-bag' needs a forest whose trees see samples, such as"
+                    " RandomForestClassifier() or"
+                    f" ExtraTreesClassifier(bootstrap=True), got {self.estimator!r}. Use cv=5 for"
+                    f" other classifiers."
                 )
             forest.set_params(oob_score=True)
         return [(name, member)]
@@ -100,12 +103,16 @@ class RecalibratedClassifier(LogitPool):
     def _make_folds(self, X: MatrixLike, Y: LabelMatrix, plan: Plan) -> list[Fold]:
         return [] if self._from_bags else super()._make_folds(X, Y, plan)
 
-    def _honest_logits(self, X: MatrixLike, Y: LabelMatrix, plan: Plan, folds: list[Fold]) -> FloatArray:
+    def _honest_logits(
+        self, X: MatrixLike, Y: LabelMatrix, plan: Plan, folds: list[Fold]
+    ) -> FloatArray:
         if not self._from_bags:
             return super()._honest_logits(X, Y, plan, folds)
         varying = np.ptp(Y, axis=0) > 0
         outputs = np.tile(Y[0].astype(np.float64), (len(Y), 1))
-        if varying.any():  # a forest that keeps such records is fitted on the labels that vary, and on no others
+        if (
+            varying.any()
+        ):  # a forest that keeps such records is fitted on the labels that vary, and on no others
             answers = _last_step(self.members_[0].estimator).oob_decision_function_
             outputs[:, varying] = _read_bags(answers.reshape(len(Y), 2, -1))
         return smoothed_logits(outputs, len(Y))[:, :, np.newaxis]
@@ -120,7 +127,8 @@ def _read_bags(answers: FloatArray) -> FloatArray:
     missing = ~(answers.sum(axis=1) > 0)
     if missing.any():
         raise ValueError(
-            f"cv='out-of-bag' needs trees that have not seen the object, got {int(missing.any(axis=1).sum())} objects"
+            f"cv='out-of-bag' needs trees that have not seen the object, got"
+            f" {int(missing.any(axis=1).sum())} objects"
             " that are in the sample of every tree. Use more trees, or cv=5."
         )
     return answers[:, 1]

@@ -70,13 +70,15 @@ class KernelFeatures(Nystroem):
 class RidgeProbabilities(RidgeClassifier):
     """Ridge regression on labels -1 and 1, for all labels at once, with probabilities.
 
-    Least squares estimates 2 p - 1, where p is the probability that the label is on. An answer d may be beyond -1 and
-    1, so 2 d, the tangent of logit((1 + d) / 2) at 0, is taken for the logit.
+    Least squares estimates 2 p - 1, where p is the probability that the label is on. An answer d
+    may be beyond -1 and 1, so 2 d, the tangent of logit((1 + d) / 2) at 0, is taken for the logit.
     """
 
     def fit(self, X: MatrixLike, y: LabelMatrix, sample_weight: FloatArray | None = None) -> Self:
         """Fit all labels; a single one may come as a column."""
-        super().fit(X, np.squeeze(y, axis=1) if np.shape(y)[1:] == (1,) else y, sample_weight=sample_weight)
+        super().fit(
+            X, np.squeeze(y, axis=1) if np.shape(y)[1:] == (1,) else y, sample_weight=sample_weight
+        )
         return self
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
@@ -89,8 +91,9 @@ class RidgeProbabilities(RidgeClassifier):
 class NeighbourClassifier(ClassifierMixin, BaseEstimator):
     """The weighted share of the nearest examples that have a label.
 
-    Unlike :class:`sklearn.neighbors.KNeighborsClassifier` with ``weights="distance"`` it takes sample weights, may have
-    fewer examples than neighbours, and looks among at most ``max_rows`` examples, evenly chosen.
+    Unlike :class:`sklearn.neighbors.KNeighborsClassifier` with ``weights="distance"`` it takes
+    sample weights, may have fewer examples than neighbours, and looks among at most ``max_rows``
+    examples, evenly chosen.
     """
 
     def __init__(self, n_neighbors: int = 10, *, max_rows: int = MOST_ROWS) -> None:
@@ -100,7 +103,11 @@ class NeighbourClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: MatrixLike, y: LabelMatrix, sample_weight: FloatArray | None = None) -> Self:
         """Keep the examples that count."""
         X = validate_data(self, X)
-        weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = (
+            np.ones(len(X))
+            if sample_weight is None
+            else np.asarray(sample_weight, dtype=np.float64)
+        )
         rows = np.flatnonzero(weights)
         if len(rows) > self.max_rows:
             rows = rows[np.linspace(0, len(rows) - 1, self.max_rows).astype(np.intp)]
@@ -117,8 +124,12 @@ class NeighbourClassifier(ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             closeness = np.where(same.any(axis=1, keepdims=True), same, 1 / distances)
         weights = closeness * self.weights_[nearest]
-        shares = np.einsum("ik,ikj->ij", weights, self.labels_[nearest]) / weights.sum(axis=1, keepdims=True)
-        within: FloatArray = np.clip(shares, 0.0, 1.0)  # a label that all have may be beyond, by rounding alone
+        shares = np.einsum("ik,ikj->ij", weights, self.labels_[nearest]) / weights.sum(
+            axis=1, keepdims=True
+        )
+        within: FloatArray = np.clip(
+            shares, 0.0, 1.0
+        )  # a label that all have may be beyond, by rounding alone
         return within
 
     def predict(self, X: MatrixLike) -> LabelMatrix:

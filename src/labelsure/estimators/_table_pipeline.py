@@ -29,20 +29,21 @@ def table_pipeline(
     """Return a classifier for tables: columns are prepared by their kind, then the learner learns.
 
     - numeric: the median for missing values, a feature that says where they were missing, scaling;
-    - categorical: one feature per category, those that are rare together; unknown ones count as rare or, where none is
-      rare, as no category at all;
+    - categorical: one feature per category, those that are rare together; unknown ones count as
+      rare or, where none is rare, as no category at all;
     - text: TF-IDF of the most frequent words.
 
-    Everything is learned by ``fit``, so within a conformal predictor from each fold's training part alone.
+    Everything is learned by ``fit``, so within a conformal predictor from each fold's training part
+    alone.
 
     Parameters
     ----------
     numeric, categorical, text : sequences of int or str
         Columns by position, or by name for DataFrames.
     learner : classifier
-        Any multi-label classifier. A :class:`PooledClassifier` stays one, with the preparation inside its members, so
-        that the folds of a conformal predictor can share their models. Members of :func:`table_pool` fill in missing
-        numbers and scale by themselves.
+        Any multi-label classifier. A :class:`PooledClassifier` stays one, with the preparation
+        inside its members, so that the folds of a conformal predictor can share their models.
+        Members of :func:`table_pool` fill in missing numbers and scale by themselves.
     scaling : {"standard", "unit", "none"}, default="standard"
         Numbers with mean 0 and variance 1, between 0 and 1, or as they are.
     dense : bool, default=True
@@ -70,13 +71,16 @@ def table_pipeline(
 
     check_choice(scaling, ("standard", "unit", "none"), name="scaling")
     if not isinstance(learner, PooledClassifier):
-        columns = _prepare(numeric, categorical, text, _number_steps(scaling, sparse_input), dense, sparse_input)
+        columns = _prepare(
+            numeric, categorical, text, _number_steps(scaling, sparse_input), dense, sparse_input
+        )
         return Pipeline([("columns", columns), ("learner", learner)])
     if not (categorical or text or sparse_input):
         return learner
     columns = _prepare(numeric, categorical, text, "passthrough", True, sparse_input)
     members = [
-        (name, Pipeline([("columns", clone(columns)), ("learner", member)])) for name, member in learner.estimators
+        (name, Pipeline([("columns", clone(columns)), ("learner", member)]))
+        for name, member in learner.estimators
     ]
     pool: Any = clone(learner)
     return pool.set_params(estimators=members)
@@ -98,12 +102,18 @@ def _prepare(
 
     from labelsure.estimators._table_members import DenseFeatures
 
-    one_hot = OneHotEncoder(min_frequency=MIN_FREQUENCY, handle_unknown="infrequent_if_exist", sparse_output=not dense)
+    one_hot = OneHotEncoder(
+        min_frequency=MIN_FREQUENCY, handle_unknown="infrequent_if_exist", sparse_output=not dense
+    )
     parts: list[tuple[str, Any, Any]] = []
     if numeric:
         parts.append(("numbers", number_steps, list(numeric)))
     if categorical:
-        encoder = Pipeline([("dense", DenseFeatures()), ("one_hot", one_hot)]) if sparse_input else one_hot
+        encoder = (
+            Pipeline([("dense", DenseFeatures()), ("one_hot", one_hot)])
+            if sparse_input
+            else one_hot
+        )
         parts.append(("categories", encoder, list(categorical)))
     for place, column in enumerate(text):
         n_words = MOST_DENSE_WORDS if dense else MOST_WORDS
@@ -119,5 +129,7 @@ def _number_steps(scaling: str, sparse_input: bool) -> Any:
 
     imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     scalers = {"standard": StandardScaler(), "unit": MinMaxScaler(), "none": "passthrough"}
-    scaler = MaxAbsScaler() if sparse_input and scaling != "none" else scalers[scaling]  # moved zeros would fill it
+    scaler = (
+        MaxAbsScaler() if sparse_input and scaling != "none" else scalers[scaling]
+    )  # moved zeros would fill it
     return Pipeline([("missing", imputer), ("scale", scaler)])

@@ -6,9 +6,10 @@ from sklearn import config_context
 
 from labelsure.estimators._pool import PooledClassifier
 
-# The four err in different ways, which is what a pool lives on: averaged deep trees, additive shallow trees, a smooth
-# function of distances, and a local one. Parameters were compared by the likelihood of labelsets given pooled
-# out-of-fold outputs, on training parts of scene, yeast, emotions and birds; the pool's weights make up for the rest.
+# The four err in different ways, which is what a pool lives on: averaged deep trees, additive
+# shallow trees, a smooth function of distances, and a local one. Parameters were compared by the
+# likelihood of labelsets given pooled out-of-fold outputs, on training parts of scene, yeast,
+# emotions and birds; the pool's weights make up for the rest.
 N_TREES = 300  # chance moves an output by 0.03 at most (one standard error of a share of 300)
 BOOSTING = {
     "max_iter": 200,
@@ -28,10 +29,10 @@ N_NEIGHBOURS = 10
 def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> PooledClassifier:
     """Return the pool that labelsure recommends for tables of numbers to those who have no learner of their own.
 
-    Members are 300 extremely randomised trees for all labels at once, histogram gradient boosting per label, and, after
-    imputing and scaling, ridge regression on Nystroem's features of a Gaussian kernel and the ten nearest neighbours.
-    Missing values (NaN) and features on different scales are fine; encode texts and categories first. Rows must be
-    dense.
+    Members are 300 extremely randomised trees for all labels at once, histogram gradient boosting
+    per label, and, after imputing and scaling, ridge regression on Nystroem's features of a
+    Gaussian kernel and the ten nearest neighbours. Missing values (NaN) and features on different
+    scales are fine; encode texts and categories first. Rows must be dense.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     Returns
     -------
     PooledClassifier
-        Unfitted; ``set_params(boosting__labels__estimator__max_iter=50)`` and the like change it. All members take
-        ``sample_weight``, also by metadata routing.
+        Unfitted; ``set_params(boosting__labels__estimator__max_iter=50)`` and the like change it.
+        All members take ``sample_weight``, also by metadata routing.
 
     Examples
     --------
@@ -70,7 +71,9 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     boosting = HistGradientBoostingClassifier(**BOOSTING)
     ridge = RidgeProbabilities(ALPHA)
     neighbours = NeighbourClassifier(N_NEIGHBOURS)
-    with config_context(enable_metadata_routing=True):  # requests are kept, and count for those who turn it on
+    with config_context(
+        enable_metadata_routing=True
+    ):  # requests are kept, and count for those who turn it on
         for learner in (trees, boosting, ridge, neighbours):
             learner.set_fit_request(sample_weight=True)
     boosted = Pipeline([("filled", FilledFeatures()), ("labels", MultiOutputClassifier(boosting))])

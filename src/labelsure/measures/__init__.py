@@ -50,7 +50,9 @@ def __getattr__(name: str) -> Any:
     """Import a module when one of its names is first used: the command line reads the words without numpy."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'labelsure.measures' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"labelsure.{_MODULE_OF[name]}"), name)
+    value = globals()[name] = getattr(
+        importlib.import_module(f"labelsure.{_MODULE_OF[name]}"), name
+    )
     return value
 
 

@@ -14,14 +14,19 @@ from labelsure.measures._need import Need
 from labelsure.measures._posterior import USUAL, PosteriorMeasure
 from labelsure.measures._registry import MEASURES, make_measures, read_measure
 
-CANDIDATES = ("small-posterior-forest", "posterior", "log-loss:0.01+unseen:1", "log-loss:0.01+prior:1")
+CANDIDATES = (
+    "small-posterior-forest",
+    "posterior",
+    "log-loss:0.01+unseen:1",
+    "log-loss:0.01+prior:1",
+)
 """In order of preference, where it makes little difference. Of up to 14 tried out, with penalties, priors, distances
-and forests, one of these four had the smallest regions over the three levels, or was within 0.06 bits of them, on the
-training parts of emotions, scene, yeast, birds, medical and enron with logistic regression and with extremely
-randomised trees. A signed distance with a Hamming penalty is left out on purpose: with 1100 training examples of yeast
-its regions are a quarter to two fifths as large at 95 % confidence, where most of what is missed are labelsets never
-seen, but a third larger at 90 %, and parts of a training part are smaller still: it would be chosen for the wrong
-reason."""
+and forests, one of these four had the smallest regions over the three levels, or was within 0.06
+bits of them, on the training parts of emotions, scene, yeast, birds, medical and enron with
+logistic regression and with extremely randomised trees. A signed distance with a Hamming penalty is
+left out on purpose: with 1100 training examples of yeast its regions are a quarter to two fifths as
+large at 95 % confidence, where most of what is missed are labelsets never seen, but a third larger
+at 90 %, and parts of a training part are smaller still: it would be chosen for the wrong reason."""
 
 
 def default_measure(known: Need) -> Measure:
@@ -30,8 +35,9 @@ def default_measure(known: Need) -> Measure:
     Parameters
     ----------
     known : Need
-        What is known of training parts. With out-of-fold outputs the posterior's parameters are learned from them,
-        with labels alone they are usual ones, and with neither the measure is the paper's.
+        What is known of training parts. With out-of-fold outputs the posterior's parameters are
+        learned from them, with labels alone they are usual ones, and with neither the measure is
+        the paper's.
 
     Examples
     --------
@@ -50,7 +56,9 @@ def default_measure(known: Need) -> Measure:
     if Need.OUT_OF_FOLD_OUTPUTS in known:
         return PosteriorMeasure()
     exponent, share, slope, intercept = USUAL
-    return PosteriorMeasure(prior_exponent=exponent, marginals_share=share, temperature=1 / slope, intercepts=intercept)
+    return PosteriorMeasure(
+        prior_exponent=exponent, marginals_share=share, temperature=1 / slope, intercepts=intercept
+    )
 
 
 def default_candidates(n_labels: int) -> list[Measure]:
@@ -68,9 +76,13 @@ def default_candidates(n_labels: int) -> list[Measure]:
     ForestMeasure(base=PosteriorMeasure(), n_estimators=25)
     """
     n_labels = check_count(n_labels, name="n_labels")
-    limits = {name: [MEASURES[term.name].up_to for term in read_measure(name)] for name in CANDIDATES}
+    limits = {
+        name: [MEASURES[term.name].up_to for term in read_measure(name)] for name in CANDIDATES
+    }
     return make_measures(
-        name for name in CANDIDATES if all(up_to is None or n_labels <= up_to for up_to in limits[name])
+        name
+        for name in CANDIDATES
+        if all(up_to is None or n_labels <= up_to for up_to in limits[name])
     )
 
 
@@ -78,10 +90,11 @@ def default_candidates(n_labels: int) -> list[Measure]:
 class AutoMeasure(BaseEstimator):
     """A recipe: of some candidates take the measure with the smallest regions on each fold's training part.
 
-    ``measure="auto"`` stands for ``AutoMeasure()``. The outputs for a fold's training part are made by models that had
-    not seen the example. The training part is cut into ``n_folds`` parts; each candidate m is fitted on the others'
-    labels and outputs and scores the part. With all these scores as calibration, the regions of ``n_objects`` training
-    examples x_i are measured, and the candidate with the smallest ::
+    ``measure="auto"`` stands for ``AutoMeasure()``. The outputs for a fold's training part are made
+    by models that had not seen the example. The training part is cut into ``n_folds`` parts; each
+    candidate m is fitted on the others' labels and outputs and scores the part. With all these
+    scores as calibration, the regions of ``n_objects`` training examples x_i are measured, and the
+    candidate with the smallest ::
 
         loss(m) = mean over eps of log2(mean over i of max(|region_eps(x_i)|, 1))
 
@@ -90,54 +103,57 @@ class AutoMeasure(BaseEstimator):
     by their logarithms, ``mean over eps and i of log2(max(|region_eps(x_i)|, 1))``, because a few giant regions would
     decide over a mean; they are then estimated where they cannot be counted soon.
 
-    Under constraints, regions hold what these allow; not where ``on_violation="drop"`` gives calibration examples a say
-    in what is allowed. Nothing of the calibration part is looked at, so a chosen measure is as valid as one named
-    beforehand [2]_. Folds may choose differently. Five folds or more are put into five groups for their out-of-fold
-    outputs; the folds of a group choose once, by the examples outside the group, all of which train each of them.
+    Under constraints, regions hold what these allow; not where ``on_violation="drop"`` gives
+    calibration examples a say in what is allowed. Nothing of the calibration part is looked at, so
+    a chosen measure is as valid as one named beforehand [2]_. Folds may choose differently. Five
+    folds or more are put into five groups for their out-of-fold outputs; the folds of a group
+    choose once, by the examples outside the group, all of which train each of them.
 
     Parameters
     ----------
     candidates : list of Measure or None, default=None
-        What to choose from, in order of preference; all are fitted on the out-of-fold outputs. Those that cannot be
-        used, because they need objects and only outputs are known or because their ``fit`` fails, are left out, and
-        the report says why. None: the posterior, up to 20 labels mixed with the leaves of a small forest too, and log
-        loss (floor 0.01) with a penalty for unseen labelsets or a labelset prior; :func:`default_candidates` lists
-        them.
+        What to choose from, in order of preference; all are fitted on the out-of-fold outputs.
+        Those that cannot be used, because they need objects and only outputs are known or because
+        their ``fit`` fails, are left out, and the report says why. None: the posterior, up to 20
+        labels mixed with the leaves of a small forest too, and log loss (floor 0.01) with a penalty
+        for unseen labelsets or a labelset prior; :func:`default_candidates` lists them.
     significance : float or sequence of float, default=(0.05, 0.1, 0.2)
-        The levels at which regions should be small. Several make the choice steadier than one: where few examples lie
-        above a threshold, it is a matter of luck.
+        The levels at which regions should be small. Several make the choice steadier than one:
+        where few examples lie above a threshold, it is a matter of luck.
     n_folds : int, default=3
         The parts that candidates are tried out on; at least 2.
     n_objects : int or None, default=None
-        How many training examples' regions are measured, drawn at random, as many from each part, the same for all
-        candidates; None: 60.
+        How many training examples' regions are measured, drawn at random, as many from each part,
+        the same for all candidates; None: 60.
     random_state : int, RandomState or None, default=None
-        For the parts, the draw of the examples, and every ``random_state`` in the candidates that is None. Where it is
-        None, conformal classifiers derive it from their own.
+        For the parts, the draw of the examples, and every ``random_state`` in the candidates that
+        is None. Where it is None, conformal classifiers derive it from their own.
 
     Notes
     -----
-    This is no measure itself: pass it to a predictor, alone, as ``measure=``. The predictor keeps the measures chosen
-    and its ``measure_choices_`` says why; ``print`` them.
+    This is no measure itself: pass it to a predictor, alone, as ``measure=``. The predictor keeps
+    the measures chosen and its ``measure_choices_`` says why; ``print`` them.
 
-    It takes ten more fits of the classifier in all with five folds or more, else five per fold, as every measure that
-    learns from out-of-fold outputs does, and ``n_folds`` fits of each candidate for every choice; what candidates have
-    in common is fitted once. Ready-made outputs (:func:`~labelsure.calibrate_outputs`, ``prefit=True``) work where
-    ``training_labels`` and ``training_outputs`` are given. Outputs for examples that the model knows by heart are
-    allowed, but lead to a poor choice.
+    It takes ten more fits of the classifier in all with five folds or more, else five per fold, as
+    every measure that learns from out-of-fold outputs does, and ``n_folds`` fits of each candidate
+    for every choice; what candidates have in common is fitted once. Ready-made outputs
+    (:func:`~labelsure.calibrate_outputs`, ``prefit=True``) work where ``training_labels`` and
+    ``training_outputs`` are given. Outputs for examples that the model knows by heart are allowed,
+    but lead to a poor choice.
 
-    One measure is chosen for all levels: then a labelset has one p-value, and regions are nested. Choosing for each
-    level would hardly pay: on the training parts of emotions, scene, yeast, birds, medical and enron, with logistic
-    regression and with extremely randomised trees, the candidate that is best on the whole is within 3 % of the best
-    at each of the three levels in 11 of 12 cases. In the other one, medical with logistic regression, another one's
-    regions are a quarter smaller at 90 %: pass ``significance=0.1`` where only that level matters.
+    One measure is chosen for all levels: then a labelset has one p-value, and regions are nested.
+    Choosing for each level would hardly pay: on the training parts of emotions, scene, yeast,
+    birds, medical and enron, with logistic regression and with extremely randomised trees, the
+    candidate that is best on the whole is within 3 % of the best at each of the three levels in 11
+    of 12 cases. In the other one, medical with logistic regression, another one's regions are a
+    quarter smaller at 90 %: pass ``significance=0.1`` where only that level matters.
 
     References
     ----------
-    .. [1] Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal
-       Statistical Society B 36(2), 111-147.
-    .. [2] Yang, Y., Kuchibhotla, A. K. (2025). Selection and aggregation of conformal prediction sets. Journal of the
-       American Statistical Association 120, 435-447.
+    .. [1] Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions.
+       Journal of the Royal Statistical Society B 36(2), 111-147.
+    .. [2] Yang, Y., Kuchibhotla, A. K. (2025). Selection and aggregation of conformal prediction
+       sets. Journal of the American Statistical Association 120, 435-447.
 
     Examples
     --------
@@ -183,7 +199,8 @@ class AutoMeasure(BaseEstimator):
         if not listed or wrong:
             got = wrong[0] if wrong else self.candidates
             raise ValueError(
-                "candidates must be a list of at least one measure such as labelsure.measures.PowerMeasure(),"
+                "candidates must be a list of at least one measure such as"
+                " labelsure.measures.PowerMeasure(),"
                 f" or None for the usual ones, got {got!r}."
             )
         return listed
@@ -193,5 +210,7 @@ class AutoMeasure(BaseEstimator):
         asked = self.significance
         levels = list(asked) if is_list(asked) else [] if asked is None else [asked]
         if not levels:
-            raise ValueError(f"significance must be a level such as 0.1 or a list of levels, got {asked!r}.")
+            raise ValueError(
+                f"significance must be a level such as 0.1 or a list of levels, got {asked!r}."
+            )
         return [check_significance(level) for level in levels]

@@ -28,13 +28,14 @@ class Measure(BaseEstimator):
     """A nonconformity measure: how strange is a labelset, given a learner's outputs for the object?
 
     A measure is fitted on a fold's training part, never on its calibration part. Measures add up:
-    ``LogLossMeasure() + UnseenPenalty(3.0)``. A measure is a scikit-learn estimator as far as parameters go, so a grid
-    search can reach them as ``measure__...``.
+    ``LogLossMeasure() + UnseenPenalty(3.0)``. A measure is a scikit-learn estimator as far as
+    parameters go, so a grid search can reach them as ``measure__...``.
 
-    A subclass has an ``__init__`` that stores its parameters, ``_learn(labels, outputs, X)``, which learns from the
-    training part and returns a number that no score exceeds in magnitude, and ``_costs(outputs, X)``, which returns
-    :class:`Costs`, floats. Where that is so, it says by class attributes what it ``needs``, which ``form`` its scores
-    have and that ``labels_alike`` holds, and checks its parameters in ``check_parameters``. All else is done here.
+    A subclass has an ``__init__`` that stores its parameters, ``_learn(labels, outputs, X)``, which
+    learns from the training part and returns a number that no score exceeds in magnitude, and
+    ``_costs(outputs, X)``, which returns :class:`Costs`, floats. Where that is so, it says by class
+    attributes what it ``needs``, which ``form`` its scores have and that ``labels_alike`` holds,
+    and checks its parameters in ``check_parameters``. All else is done here.
 
     Attributes
     ----------
@@ -64,9 +65,9 @@ class Measure(BaseEstimator):
     form: Form = "sum"
     """What becomes of the costs of labels.
 
-    "sum": they add up. "root": the square root of their sum counts, so the measure can only be added to those of the
-    form "none". "maximum": the largest counts; this takes a table of all labelsets, up to 24 labels. "none": there are
-    none, only costs of whole labelsets.
+    "sum": they add up. "root": the square root of their sum counts, so the measure can only be
+    added to those of the form "none". "maximum": the largest counts; this takes a table of all
+    labelsets, up to 24 labels. "none": there are none, only costs of whole labelsets.
     """
 
     labels_are_better_: bool = False
@@ -89,11 +90,15 @@ class Measure(BaseEstimator):
 
         Neither may the sum of the magnitudes of a score's costs. ``n_labels_`` is known already.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define _learn(labels, outputs, X): see Measure.")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define _learn(labels, outputs, X): see Measure."
+        )
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         """Return what the labelsets of the objects with these outputs (n, q) cost."""
-        raise NotImplementedError(f"{type(self).__name__} must define _costs(outputs, X): see Measure.")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define _costs(outputs, X): see Measure."
+        )
 
     def fit(self, Y: LabelMatrixLike, *, outputs: Any = None, X: MatrixLike = None) -> Self:
         """Learn from a fold's training part.
@@ -116,7 +121,10 @@ class Measure(BaseEstimator):
             )
         if Need.TRAINING_OUTPUTS in self.needs:
             if outputs is None:
-                raise ValueError(f"{self!r} learns from errors: pass outputs, those for the examples of Y, got None.")
+                raise ValueError(
+                    f"{self!r} learns from errors: pass outputs, those for the examples of Y, got"
+                    f" None."
+                )
             outputs = check_outputs(outputs, n_labels=labels.shape[1])
             check_same_length(outputs, labels, names=("outputs", "Y"))
         self.n_labels_: int = labels.shape[1]
@@ -130,7 +138,9 @@ class Measure(BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         return state | {"_of_all": {}} if "_of_all" in state else state
 
-    def energy(self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None) -> Energy:
+    def energy(
+        self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None
+    ) -> Energy:
         """Return the scores of all labelsets of the objects with these outputs, as integers.
 
         Parameters
@@ -143,7 +153,9 @@ class Measure(BaseEstimator):
             Scores are whole numbers of 2^-exponent; at most ``exponent_``, which is meant by None.
         """
         if not hasattr(self, "exponent_"):
-            check_is_fitted(self, "exponent_")  # asked always, it would take longer than an object with few labels
+            check_is_fitted(
+                self, "exponent_"
+            )  # asked always, it would take longer than an object with few labels
         unit = self.exponent_ if exponent is None else exponent
         checked = check_outputs(outputs, n_labels=self.n_labels_)
         return reduce(add, (part._energy(checked, X, unit) for part in self.parts()))
@@ -153,7 +165,9 @@ class Measure(BaseEstimator):
         shape = (1, self.n_labels_) if self.objects_alike else outputs.shape
         energy = self._of_all.get(exponent) if self.objects_alike else None
         if energy is None:
-            energy = self._costs(outputs, X).energy(shape, exponent, form=self.form, bound=self.bound_)
+            energy = self._costs(outputs, X).energy(
+                shape, exponent, form=self.form, bound=self.bound_
+            )
         if not self.objects_alike:
             return energy
         self._of_all[exponent] = energy
@@ -171,7 +185,9 @@ class Measure(BaseEstimator):
         """
         return None
 
-    def scores(self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None) -> FloatArray:
+    def scores(
+        self, outputs: FloatArray, Y: LabelMatrixLike, *, X: MatrixLike = None
+    ) -> FloatArray:
         """Return how strange each object's labelset is.
 
         Parameters
@@ -214,8 +230,8 @@ class MeasureSum(Measure):
     Parameters
     ----------
     first, second : Measure
-        At most one of them may have a square root (as the Mahalanobis measures do), and then the other has to be a
-        penalty on labelsets alone.
+        At most one of them may have a square root (as the Mahalanobis measures do), and then the
+        other has to be a penalty on labelsets alone.
 
     Examples
     --------
@@ -236,21 +252,27 @@ class MeasureSum(Measure):
     def parts(self) -> list[Measure]:
         """Return the measures that are added up, those of sums inside too."""
         both = (self.first, self.second)
-        return [part for one in both for part in (one.parts() if isinstance(one, MeasureSum) else [one])]
+        return [
+            part for one in both for part in (one.parts() if isinstance(one, MeasureSum) else [one])
+        ]
 
     def check_form(self) -> None:
         """Raise ValueError where the sum could not be searched."""
         parts = self.parts()
         wrong = [part for part in parts if not isinstance(part, Measure)]
         if wrong:
-            raise ValueError(f"A sum of measures can only have measures as parts, got {wrong[0]!r}.")
+            raise ValueError(
+                f"A sum of measures can only have measures as parts, got {wrong[0]!r}."
+            )
         roots = [part for part in parts if part.form == "root"]
         others = roots[1:] + [part for part in parts if part.form == "sum"]
         if roots and others:
             raise ValueError(
-                f"{roots[0]!r} takes a square root, so it can only be added to penalties on labelsets, got"
+                f"{roots[0]!r} takes a square root, so it can only be added to penalties on"
+                f" labelsets, got"
                 f" {others[0]!r}: the sum would not be one energy that can be searched. Add"
-                " HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or LabelsetPrior(base='uniform')."
+                " HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or"
+                " LabelsetPrior(base='uniform')."
             )
 
     def check_parameters(self, n_labels: int | None = None) -> None:
@@ -271,7 +293,9 @@ class MeasureSum(Measure):
         """Learn from two measures that are fitted already, on the same examples."""
         self.n_labels_ = self.first.n_labels_
         self.bound_ = self.first.bound_ + self.second.bound_
-        self.exponent_ = min(choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_)
+        self.exponent_ = min(
+            choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_
+        )
         return self
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:

@@ -26,8 +26,8 @@ class MeasureChoice:
     candidates : sequence of Measure
         The measures that were compared, unfitted, in the order given.
     sizes : array of shape (n_candidates, n_levels)
-        For each candidate and level the mean size of the regions, or, where ``logarithmic``, the mean of log2 of it;
-        NaN for candidates that could not be used.
+        For each candidate and level the mean size of the regions, or, where ``logarithmic``, the
+        mean of log2 of it; NaN for candidates that could not be used.
     significance : tuple of float
         The levels of the regions.
     n_objects, n_examples : int
@@ -93,7 +93,8 @@ class MeasureChoice:
         head = [
             f"{self.measure!r} chosen from {len(self.candidates)} candidates: the earliest within"
             f" {CLOSE_BITS:g} bits of the smallest regions.",
-            f"{what} of the regions of {self.n_objects} of {self.n_examples} training examples, by significance:",
+            f"{what} of the regions of {self.n_objects} of {self.n_examples} training examples,"
+            f" by significance:",
         ]
         return "\n".join([*head, *self._table()])
 
@@ -101,14 +102,24 @@ class MeasureChoice:
         """Return the lines of the table: ranks, sizes, losses, candidates, and what could not be used."""
         ranking = self.ranking
         cells = [["rank", *(f"{level:g}" for level in self.significance), "bits"]]
-        cells += [[str(r + 1), *map(_readable, [*self.sizes[c], self.losses[c]])] for r, c in enumerate(ranking)]
+        cells += [
+            [str(r + 1), *map(_readable, [*self.sizes[c], self.losses[c]])]
+            for r, c in enumerate(ranking)
+        ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        names = ["", *(f"{'*' if c == self.chosen else ' '} {self.candidates[c]!r}" for c in ranking)]
+        names = [
+            "",
+            *(f"{'*' if c == self.chosen else ' '} {self.candidates[c]!r}" for c in ranking),
+        ]
         lines = [
-            " ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name]).rstrip()
+            " ".join(
+                [*(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name]
+            ).rstrip()
             for row, name in zip(cells, names, strict=True)
         ]
-        return lines + [f"not used: {self.candidates[c]!r}: {why}" for c, why in self.skipped.items()]
+        return lines + [
+            f"not used: {self.candidates[c]!r}: {why}" for c, why in self.skipped.items()
+        ]
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per candidate, the chosen one marked, the best first."""
@@ -116,7 +127,9 @@ class MeasureChoice:
         order = [*self.ranking, *self.skipped]
         what = "log2_size" if self.logarithmic else "size"
         columns: dict[str, Any] = {"candidate": [repr(self.candidates[c]) for c in order]}
-        columns |= {f"{what}_{level:g}": self.sizes[order, j] for j, level in enumerate(self.significance)}
+        columns |= {
+            f"{what}_{level:g}": self.sizes[order, j] for j, level in enumerate(self.significance)
+        }
         columns |= {
             "loss": self.losses[order],
             "chosen": [c == self.chosen for c in order],
@@ -141,7 +154,9 @@ class MeasureChoices(UserList[MeasureChoice]):
     """
 
     def __repr__(self) -> str:
-        return f"MeasureChoices({', '.join(f'{n} x {name}' for name, n in self.counts.most_common())})"
+        return (
+            f"MeasureChoices({', '.join(f'{n} x {name}' for name, n in self.counts.most_common())})"
+        )
 
     @property
     def counts(self) -> Counter[str]:
@@ -150,12 +165,16 @@ class MeasureChoices(UserList[MeasureChoice]):
 
     def __str__(self) -> str:
         chosen = [f"{n} of {len(self)} folds chose {name}" for name, n in self.counts.most_common()]
-        return "\n\n".join(["\n".join(chosen), *(f"fold {k}: {choice}" for k, choice in enumerate(self))])
+        return "\n\n".join(
+            ["\n".join(chosen), *(f"fold {k}: {choice}" for k, choice in enumerate(self))]
+        )
 
     def to_frame(self) -> Any:
         """Return the tables of all folds below one another, as a pandas DataFrame with the column ``fold``."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-        tables = pandas.concat({k: choice.to_frame() for k, choice in enumerate(self)}, names=["fold", "row"])
+        tables = pandas.concat(
+            {k: choice.to_frame() for k, choice in enumerate(self)}, names=["fold", "row"]
+        )
         return tables.reset_index(level="fold").reset_index(drop=True)
 
 

@@ -34,9 +34,12 @@ def check_listed_labels(what: str, n_labels: int) -> None:
     """Raise ValueError where there are too many labelsets to score every one; ``what`` would have to."""
     if n_labels > MAX_LISTED_LABELS:
         raise ValueError(
-            f"{what} scores every labelset one by one, which is possible for up to {MAX_LISTED_LABELS} labels"
-            f" ({_list_bytes(MAX_LISTED_LABELS) / 2**10:.0f} KiB per object and fold), got {n_labels} labels"
-            f" (2^{n_labels} labelsets). Choose a measure that adds up over labels, such as PowerMeasure()."
+            f"{what} scores every labelset one by one, which is possible for up to"
+            f" {MAX_LISTED_LABELS} labels"
+            f" ({_list_bytes(MAX_LISTED_LABELS) / 2**10:.0f} KiB per object and fold), got"
+            f" {n_labels} labels"
+            f" (2^{n_labels} labelsets). Choose a measure that adds up over labels, such as"
+            f" PowerMeasure()."
         )
 
 
@@ -47,7 +50,8 @@ def check_list_memory(n_objects: int, n_labels: int) -> None:
         raise ValueError(
             f"Scoring all 2^{n_labels} labelsets of {n_objects} objects one by one would take"
             f" {n_objects * _list_bytes(n_labels) / 2**20:.0f} MiB in every fold, more than the"
-            f" {MAX_LIST_BYTES // 2**20} MiB allowed. Pass at most {at_a_time} objects at a time, or choose a measure"
+            f" {MAX_LIST_BYTES // 2**20} MiB allowed. Pass at most {at_a_time} objects at a time,"
+            f" or choose a measure"
             " that adds up over labels, such as PowerMeasure()."
         )
 
@@ -127,7 +131,9 @@ class Maximum:
 
 def join_maxima(parts: Sequence[Maximum]) -> Maximum:
     """Return the costs of the objects of all parts."""
-    return Maximum(np.concatenate([part.off for part in parts]), np.concatenate([part.on for part in parts]))
+    return Maximum(
+        np.concatenate([part.off for part in parts]), np.concatenate([part.on for part in parts])
+    )
 
 
 BLOCK_DISTANCES = 2**21
@@ -161,11 +167,15 @@ class Penalty:
 
     def __post_init__(self) -> None:
         if self.by_cardinality is not None and (self.by_cardinality < 0).any():
-            raise ValueError("by_cardinality must not be negative: a penalty only makes labelsets stranger.")
+            raise ValueError(
+                "by_cardinality must not be negative: a penalty only makes labelsets stranger."
+            )
         if self.per_distance < 0:
             raise ValueError(f"per_distance must not be negative, got {self.per_distance}.")
         if self.per_distance > 0 and (self.anchors is None or not len(self.anchors)):
-            raise ValueError("per_distance needs at least one labelset in anchors to measure the distance from.")
+            raise ValueError(
+                "per_distance needs at least one labelset in anchors to measure the distance from."
+            )
 
     def costs(self, Y: LabelMatrix | IntArray) -> IntArray:
         """Return the penalty of each row of ``Y``."""
@@ -191,11 +201,20 @@ class Penalty:
     def __add__(self, other: "Penalty") -> "Penalty":
         """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
         tables = [part.by_cardinality for part in (self, other) if part.by_cardinality is not None]
-        lists = [part.anchors for part in (self, other) if part.per_distance > 0 and part.anchors is not None]
+        lists = [
+            part.anchors
+            for part in (self, other)
+            if part.per_distance > 0 and part.anchors is not None
+        ]
         if len({frozenset(labelset_keys(one).tolist()) for one in lists}) > 1:
-            raise ValueError("Two penalties by distance can only be added where they measure it to the same labelsets.")
+            raise ValueError(
+                "Two penalties by distance can only be added where they measure it to the same"
+                " labelsets."
+            )
         by_cardinality = reduce(add, tables) if tables else None
-        return Penalty(by_cardinality, lists[0] if lists else None, self.per_distance + other.per_distance)
+        return Penalty(
+            by_cardinality, lists[0] if lists else None, self.per_distance + other.per_distance
+        )
 
 
 def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
@@ -203,7 +222,9 @@ def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
     points, others = pack(on), pack(anchors)
     nearest = []
     for block in np.array_split(points, 1 + len(points) * len(others) // BLOCK_DISTANCES):
-        words = (np.bitwise_count(block[:, [word]] ^ others[:, word]) for word in range(points.shape[1]))
+        words = (
+            np.bitwise_count(block[:, [word]] ^ others[:, word]) for word in range(points.shape[1])
+        )
         nearest.append(sum(words, start=np.zeros(1, dtype=np.int64)).min(axis=1))
     return np.concatenate(nearest)
 
@@ -212,7 +233,8 @@ def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
 class Discounts:
     """Some labelsets, and what each is spared of the general score: the same for all objects of a fold.
 
-    A penalty on every labelset that was not seen in training is a constant for all and a discount for the seen ones.
+    A penalty on every labelset that was not seen in training is a constant for all and a discount
+    for the seen ones.
 
     Attributes
     ----------
@@ -304,7 +326,9 @@ class Overrides:
 
     def __add__(self, other: "Overrides") -> "Overrides":
         """Return the labelsets in either list, each object's once; their scores, 0, are for energies to fill in."""
-        rows = np.concatenate([np.column_stack([part.owners(), part.labelsets]) for part in (self, other)])
+        rows = np.concatenate(
+            [np.column_stack([part.owners(), part.labelsets]) for part in (self, other)]
+        )
         once = np.unique(rows, axis=0)
         begin = np.searchsorted(once[:, 0], np.arange(len(self.begin))).astype(np.int64)
         return Overrides(begin, once[:, 1:].astype(np.int8), np.zeros(len(once), dtype=np.int64))
@@ -323,10 +347,11 @@ class Energy:
 
     The score of the labelset psi with indicator t in {0, 1}^q for object i is::
 
-        link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi) - discount(psi)
+        link(constant_i + sum_j unary_ij t_j + sum_{j<r} pairwise_jr t_j t_r) + penalty(psi) -
+        discount(psi)
 
-    plus max_j of the costs in each of ``maxima``, but for the labelsets among object i's overrides, which have scores
-    of their own.
+    plus max_j of the costs in each of ``maxima``, but for the labelsets among object i's overrides,
+    which have scores of their own.
 
     Attributes
     ----------
@@ -335,8 +360,8 @@ class Energy:
     unary : int64 array of shape (n, q)
         What switching label j on adds; of any sign.
     pairwise : int64 array of shape (q, q) or (n, q, q), or None
-        What labels j < r add when both are on, the same for all objects or one matrix for each; only entries above
-        the diagonal count.
+        What labels j < r add when both are on, the same for all objects or one matrix for each;
+        only entries above the diagonal count.
     link : SquareRoot or None
         A monotone map of the additive part; None is the identity.
     penalty : Penalty or None
@@ -346,7 +371,8 @@ class Energy:
     discounts : Discounts or None
         What a list of labelsets is spared, the same for all objects.
     maxima : tuple of Maximum
-        Costs of labels of which only the largest is added. Only tables of all labelsets answer for them.
+        Costs of labels of which only the largest is added. Only tables of all labelsets answer for
+        them.
 
     Examples
     --------
@@ -408,12 +434,16 @@ class Energy:
         """Return what the pairs of labels in each row of ``on`` add, for one object or one for each row."""
         assert self.pairwise is not None
         if self.pairwise.ndim == 2 or len(objects) == 1:
-            shared = np.triu(self.pairwise if self.pairwise.ndim == 2 else self.pairwise[objects[0]], 1)
+            shared = np.triu(
+                self.pairwise if self.pairwise.ndim == 2 else self.pairwise[objects[0]], 1
+            )
             sums: IntArray = np.einsum("ij,ij->i", on @ shared, on)
             return sums
         # row by row: the matrices of all objects asked for, once more, may be too large
         rows = zip(on, objects, strict=True)
-        return np.array([row @ np.triu(self.pairwise[i], 1) @ row for row, i in rows], dtype=np.int64)
+        return np.array(
+            [row @ np.triu(self.pairwise[i], 1) @ row for row, i in rows], dtype=np.int64
+        )
 
     def _extremes(self, extreme: np.ufunc) -> IntArray:
         """Return what no sum of each object's costs falls below (np.minimum) or rises above (np.maximum)."""
@@ -444,7 +474,9 @@ class Energy:
             self,
             constant=self.constant[objects],
             unary=self.unary[objects],
-            pairwise=self.pairwise[objects] if self.pairwise is not None and per_object else self.pairwise,
+            pairwise=self.pairwise[objects]
+            if self.pairwise is not None and per_object
+            else self.pairwise,
             overrides=self.overrides and self.overrides.take(objects),
             maxima=tuple(maximum.take(objects) for maximum in self.maxima),
         )
@@ -460,10 +492,15 @@ class Energy:
         [9, 2]
         """
         empty = np.zeros(self.unary.shape, dtype=np.int8)
-        own = Overrides(np.arange(len(empty) + 1), empty, np.full(len(empty), score, dtype=np.int64))
+        own = Overrides(
+            np.arange(len(empty) + 1), empty, np.full(len(empty), score, dtype=np.int64)
+        )
         listed = own if self.overrides is None else self.overrides + own
         scores = self.scores(listed.labelsets, objects=listed.owners())
-        return replace(self, overrides=replace(listed, scores=np.where(listed.labelsets.any(axis=1), scores, score)))
+        return replace(
+            self,
+            overrides=replace(listed, scores=np.where(listed.labelsets.any(axis=1), scores, score)),
+        )
 
     def general_form(self) -> "Energy":
         """Return the energy that discounts and overrides are discounts and overrides from.
@@ -472,7 +509,11 @@ class Energy:
         """
         general = replace(self, discounts=None, overrides=None)
         flat = None if self.link is not None or self.penalty is None else self.penalty.flat_cost()
-        return general if flat is None else replace(general, constant=self.constant + flat, penalty=None)
+        return (
+            general
+            if flat is None
+            else replace(general, constant=self.constant + flat, penalty=None)
+        )
 
     def __add__(self, other: "Energy") -> "Energy":
         """Return the energy whose scores are the sums of both.
@@ -481,22 +522,32 @@ class Energy:
         """
         if (self.link or other.link) and self._has_additive_part and other._has_additive_part:
             raise ValueError(
-                "A measure with a square root can only be added to penalties, not to another measure of the outputs:"
+                "A measure with a square root can only be added to penalties, not to another"
+                " measure of the outputs:"
                 " the sum would not be one energy that can be searched."
             )
         parts: dict[str, Any] = {}
         for name in (field.name for field in fields(self)):
-            there = [part for part in (getattr(self, name), getattr(other, name)) if part is not None]
+            there = [
+                part for part in (getattr(self, name), getattr(other, name)) if part is not None
+            ]
             parts[name] = reduce(add, there) if there else None
         listed = parts["overrides"]
         if listed is not None:
-            own = [energy.scores(listed.labelsets, objects=listed.owners()) for energy in (self, other)]
+            own = [
+                energy.scores(listed.labelsets, objects=listed.owners()) for energy in (self, other)
+            ]
             parts["overrides"] = replace(listed, scores=own[0] + own[1])
         return Energy(**parts)
 
     @property
     def _has_additive_part(self) -> bool:
-        return bool(self.link is not None or self.constant.any() or self.unary.any() or self.pairwise is not None)
+        return bool(
+            self.link is not None
+            or self.constant.any()
+            or self.unary.any()
+            or self.pairwise is not None
+        )
 
 
 def join_energies(parts: Sequence[Energy]) -> Energy:

@@ -5,7 +5,15 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike, check_choice, check_flag, check_number
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    LabelMatrix,
+    MatrixLike,
+    check_choice,
+    check_flag,
+    check_number,
+)
 from labelsure._parallel import one_thread
 from labelsure.measures._base import Measure
 from labelsure.measures._fixed_point import Costs
@@ -32,19 +40,21 @@ class PowerMeasure(Measure):
     Parameters
     ----------
     d : float, default=4
-        The power, above 0. Large powers let the worst label decide, small ones the number of errors.
+        The power, above 0. Large powers let the worst label decide, small ones the number of
+        errors.
     pair_penalty : float, default=0
         The paper's lambda: what each unseen pair adds; at least 0.
 
     Attributes
     ----------
     unseen_pairs_ : bool array of shape (q, q) or None
-        Entry (j, r), j < r, tells whether labels j and r never occur together in the training part; None without
-        a penalty for that.
+        Entry (j, r), j < r, tells whether labels j and r never occur together in the training part;
+        None without a penalty for that.
 
     References
     ----------
-    Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI Workshops, 241-250.
+    Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI
+    Workshops, 241-250.
 
     Examples
     --------
@@ -77,7 +87,11 @@ class PowerMeasure(Measure):
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         d = float(self.d)
-        pairs = None if self.unseen_pairs_ is None else float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64)
+        pairs = (
+            None
+            if self.unseen_pairs_ is None
+            else float(self.pair_penalty) * self.unseen_pairs_.astype(np.float64)
+        )
         return Costs(off=_power(outputs, d), on=_power(1 - outputs, d), pairwise=pairs)
 
 
@@ -107,16 +121,17 @@ class MaxNormMeasure(Measure):
 
     Notes
     -----
-    A maximum does not add up, so all 2^q labelsets of an object are scored, one by one. An object's answers to one
-    question take about 0.5 ms with 12 labels and ten folds, 2 ms with 16, 65 ms with 20 and 1.1 s with 24; one fold
-    takes a fourth to a tenth of that. More labels are refused, but where constraints list the candidates (``Allowed``).
-    In ``PowerMeasure(d=8)`` the worst label decides nearly alone too, and it is searched for any number of labels.
+    A maximum does not add up, so all 2^q labelsets of an object are scored, one by one. An object's
+    answers to one question take about 0.5 ms with 12 labels and ten folds, 2 ms with 16, 65 ms with
+    20 and 1.1 s with 24; one fold takes a fourth to a tenth of that. More labels are refused, but
+    where constraints list the candidates (``Allowed``). In ``PowerMeasure(d=8)`` the worst label
+    decides nearly alone too, and it is searched for any number of labels.
 
     References
     ----------
-    .. [1] Maltoudoglou, L., Paisios, A., Lenc, L., Martinek, J., Kral, P., Papadopoulos, H. (2022). Well-calibrated
-       confidence measures for multi-label text classification with a large number of labels. Pattern Recognition
-       122, 108271.
+    .. [1] Maltoudoglou, L., Paisios, A., Lenc, L., Martinek, J., Kral, P., Papadopoulos, H. (2022).
+       Well-calibrated confidence measures for multi-label text classification with a large number
+       of labels. Pattern Recognition 122, 108271.
 
     Examples
     --------
@@ -125,7 +140,8 @@ class MaxNormMeasure(Measure):
     >>> measure.scores([[0.5, 0.75], [0.5, 0.75]], [[0, 1], [0, 0]])
     array([0.5 , 0.75])
 
-    With one fold a region holds all labelsets whose labels are all good enough, here 2^n for n undecided labels:
+    With one fold a region holds all labelsets whose labels are all good enough, here 2^n for n
+    undecided labels:
 
     >>> import numpy as np
     >>> from labelsure import calibrate_outputs
@@ -163,25 +179,29 @@ class MahalanobisMeasure(Measure):
     Parameters
     ----------
     residuals : {"signed", "absolute"}, default="signed"
-        Which of the two. With "absolute" every object has a matrix of q^2 pairwise costs of its own, which takes
-        8 q^2 bytes per object; with "signed" all objects of a fold share one.
+        Which of the two. With "absolute" every object has a matrix of q^2 pairwise costs of its
+        own, which takes 8 q^2 bytes per object; with "signed" all objects of a fold share one.
     rescale : bool, default=True
-        Whether signed residuals are those of the fit with slope b; else b = 1 and only the mean is taken off. Outputs
-        that went through a sigmoid, such as those of ML-RBF, span less than [0, 1]: the slope undoes that. A label
-        whose output is constant (within 1e-6) has slope 0. a + b o is kept between -1 and 2.
+        Whether signed residuals are those of the fit with slope b; else b = 1 and only the mean is
+        taken off. Outputs that went through a sigmoid, such as those of ML-RBF, span less than [0,
+        1]: the slope undoes that. A label whose output is constant (within 1e-6) has slope 0. a + b
+        o is kept between -1 and 2.
     shrinkage : "ledoit-wolf" or float from 0 to 1, default="ledoit-wolf"
-        The share w of the mean variance in (1 - w) S + w mean(diag S) I, which stands for S. "ledoit-wolf" estimates
-        it [2]_, but takes at least 1 / n_training, so that labels that never vary, or fewer examples than labels, do
-        not make S singular. 0 is the plain covariance, refused where it is singular. Where no residual varies at all
-        (standard deviations below 1e-6), S is the identity for every w above 0.
+        The share w of the mean variance in (1 - w) S + w mean(diag S) I, which stands for S.
+        "ledoit-wolf" estimates it [2]_, but takes at least 1 / n_training, so that labels that
+        never vary, or fewer examples than labels, do not make S singular. 0 is the plain
+        covariance, refused where it is singular. Where no residual varies at all (standard
+        deviations below 1e-6), S is the identity for every w above 0.
     normalised : bool, default=True
-        Whether distances are divided by sqrt(sum of the absolute values of S^-1). That changes no p-value of the
-        measure alone; in a sum it puts the distance on a scale where penalties between 0 and 2 make sense.
+        Whether distances are divided by sqrt(sum of the absolute values of S^-1). That changes no
+        p-value of the measure alone; in a sum it puts the distance on a scale where penalties
+        between 0 and 2 make sense.
     out_of_fold : bool, default=False
-        Whether S (and a, b) come from outputs of models that had not seen the example: more fits. A learner that
-        knows its training examples by heart (a deep tree, one nearest neighbour) needs it: without errors on them
-        there is nothing to learn, and S is the identity. The errors of forests and boosting on them are far too small
-        as well, though they may still go together in the right way. ML-RBF or logistic regression do without.
+        Whether S (and a, b) come from outputs of models that had not seen the example: more fits. A
+        learner that knows its training examples by heart (a deep tree, one nearest neighbour) needs
+        it: without errors on them there is nothing to learn, and S is the identity. The errors of
+        forests and boosting on them are far too small as well, though they may still go together in
+        the right way. ML-RBF or logistic regression do without.
 
     Attributes
     ----------
@@ -194,15 +214,15 @@ class MahalanobisMeasure(Measure):
 
     Notes
     -----
-    The square root needs the other measure of a sum to be a penalty on labelsets alone. Pairwise costs of either sign
-    bind the labels together, so outputs have to be dense.
+    The square root needs the other measure of a sum to be a penalty on labelsets alone. Pairwise
+    costs of either sign bind the labels together, so outputs have to be dense.
 
     References
     ----------
-    .. [1] Katsios, K., Papadopoulos, H. (2024). Multi-label conformal prediction with a Mahalanobis distance
-       nonconformity measure. COPA, PMLR 230, 522-535.
-    .. [2] Ledoit, O., Wolf, M. (2004). A well-conditioned estimator for large-dimensional covariance matrices.
-       Journal of Multivariate Analysis 88(2), 365-411.
+    .. [1] Katsios, K., Papadopoulos, H. (2024). Multi-label conformal prediction with a Mahalanobis
+       distance nonconformity measure. COPA, PMLR 230, 522-535.
+    .. [2] Ledoit, O., Wolf, M. (2004). A well-conditioned estimator for large-dimensional
+       covariance matrices. Journal of Multivariate Analysis 88(2), 365-411.
 
     Examples
     --------
@@ -228,7 +248,9 @@ class MahalanobisMeasure(Measure):
     @property
     def needs(self) -> Need:  # type: ignore[override]
         """Labels and outputs of training, out-of-fold ones where that was asked for."""
-        return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS)
+        return Need.TRAINING_LABELS | (
+            Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS
+        )
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where residuals or shrinkage are none that there are."""
@@ -243,11 +265,15 @@ class MahalanobisMeasure(Measure):
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         assert outputs is not None
         if len(labels) < 2:
-            raise ValueError(f"A covariance of errors needs at least 2 training examples, got {len(labels)}.")
+            raise ValueError(
+                f"A covariance of errors needs at least 2 training examples, got {len(labels)}."
+            )
         self.slope_, self.intercept_ = self._fit_lines(labels, outputs)
         offset, weight = self._residual_parts(outputs)
         with one_thread():  # sums in BLAS depend on its number of threads; results must not
-            covariance, self.shrinkage_ = _shrink_covariance(offset + weight * labels, self.shrinkage)
+            covariance, self.shrinkage_ = _shrink_covariance(
+                offset + weight * labels, self.shrinkage
+            )
             self.precision_ = _invert(covariance)
         if self.normalised:
             self.precision_ = self.precision_ / np.abs(self.precision_).sum()
@@ -264,7 +290,10 @@ class MahalanobisMeasure(Measure):
             products = (around_mean * (labels - labels.mean(axis=0))).sum(axis=0)
             squares = (around_mean**2).sum(axis=0)
             slope = np.divide(
-                products, squares, out=np.zeros_like(squares), where=np.ptp(outputs, axis=0) > SMALLEST_SPREAD
+                products,
+                squares,
+                out=np.zeros_like(squares),
+                where=np.ptp(outputs, axis=0) > SMALLEST_SPREAD,
             )
         return slope, labels.mean(axis=0) - slope * outputs.mean(axis=0)
 
@@ -306,8 +335,10 @@ def _invert(covariance: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(covariance)
     if values[0] <= SMALLEST_RATIO * values[-1] or values[-1] <= SMALLEST_SPREAD**2:
         raise ValueError(
-            f"The covariance of the training errors is singular (eigenvalues from {values[0]:.3g} to {values[-1]:.3g}):"
-            " a label never varies, labels determine each other, or there are fewer examples than labels."
+            f"The covariance of the training errors is singular (eigenvalues from {values[0]:.3g}"
+            f" to {values[-1]:.3g}):"
+            " a label never varies, labels determine each other, or there are fewer examples than"
+            " labels."
             ' Pass shrinkage="ledoit-wolf" or a larger number.'
         )
     inverse: FloatArray = (vectors / values) @ vectors.T

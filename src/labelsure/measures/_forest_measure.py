@@ -48,30 +48,31 @@ class ForestMeasure(Measure):
 
         P(psi | x) = mean over the trees of the share of psi among the training examples in x's leaf
 
-    The trees are extremely randomised ones [1]_ that learn all labels together [2]_. Training labelsets stay whole in
-    the leaves, so P knows which labels go together for objects like x. The base keeps labelsets possible that the
-    forest has never seen there.
+    The trees are extremely randomised ones [1]_ that learn all labels together [2]_. Training
+    labelsets stay whole in the leaves, so P knows which labels go together for objects like x. The
+    base keeps labelsets possible that the forest has never seen there.
 
     Parameters
     ----------
     base : PosteriorMeasure, LogLossMeasure or None, default=None
-        A measure whose scores are negative log probabilities that sum to one. None: ``PosteriorMeasure()``, learned
-        from out-of-fold outputs. ``LogLossMeasure()`` needs no outputs for training examples, but labels are
-        independent under it, and it likes ``mix=0.5`` and a penalty on top, ``UnseenPenalty(6.0)`` say. A base that is
-        fitted already, on the same examples, is taken as it is; conformal classifiers fit a copy.
+        A measure whose scores are negative log probabilities that sum to one. None:
+        ``PosteriorMeasure()``, learned from out-of-fold outputs. ``LogLossMeasure()`` needs no
+        outputs for training examples, but labels are independent under it, and it likes ``mix=0.5``
+        and a penalty on top, ``UnseenPenalty(6.0)`` say. A base that is fitted already, on the same
+        examples, is taken as it is; conformal classifiers fit a copy.
     n_estimators : int, default=200
         The number of trees.
     min_samples_leaf : int, default=3
-        The least number of training examples in a leaf: few where features say much about labels, more where they do
-        not.
+        The least number of training examples in a leaf: few where features say much about labels,
+        more where they do not.
     max_features : {"sqrt", "log2"}, int or float, default="sqrt"
-        The features that a split is chosen from, as in scikit-learn's forests. A share such as 0.3 is slower, and on
-        some data better.
+        The features that a split is chosen from, as in scikit-learn's forests. A share such as 0.3
+        is slower, and on some data better.
     mix : float, default=0.9
         The share of the base, strictly between 0 and 1.
     max_listed : int, default=200
-        At most this many labelsets per object have a share in P, those of highest P (ties by lowest row of
-        ``labelsets_``); for others P counts as 0.
+        At most this many labelsets per object have a share in P, those of highest P (ties by lowest
+        row of ``labelsets_``); for others P counts as 0.
     random_state : int, RandomState or None, default=None
         For the forest. Where it is None, conformal classifiers seed it from their own.
 
@@ -80,32 +81,36 @@ class ForestMeasure(Measure):
     base_ : Measure
         The base, fitted.
     forest_ : ExtraTreesRegressor
-        The forest. Squared error on zeros and ones splits as Gini's index does. With more than 32 labels it learns 32
-        random mixtures of them [3]_; labelsets in leaves are whole all the same.
+        The forest. Squared error on zeros and ones splits as Gini's index does. With more than 32
+        labels it learns 32 random mixtures of them [3]_; labelsets in leaves are whole all the
+        same.
     labelsets_ : int8 array of shape (S, q)
         The labelsets seen in training, each once.
 
     Notes
     -----
-    The forest is grown on the fold's training part, from the X that the classifier inside gets, and must be able to
-    read it: numbers in an array, a sparse matrix or a DataFrame; NaN is allowed unless X is sparse. Objects that a
-    Pipeline inside the conformal classifier turns into numbers, such as texts, are refused: turn them into numbers
-    first.
+    The forest is grown on the fold's training part, from the X that the classifier inside gets, and
+    must be able to read it: numbers in an array, a sparse matrix or a DataFrame; NaN is allowed
+    unless X is sparse. Objects that a Pipeline inside the conformal classifier turns into numbers,
+    such as texts, are refused: turn them into numbers first.
 
-    To a search, labelsets with a share in P are overrides from the base plus a constant, looked at one by one. They
-    take ``max_listed * (q + 8)`` bytes per object and fold.
+    To a search, labelsets with a share in P are overrides from the base plus a constant, looked at
+    one by one. They take ``max_listed * (q + 8)`` bytes per object and fold.
 
-    The defaults come from trials with prototypes on yeast, emotions and scene: small leaves with a small share made
-    yeast's regions smaller and left the others as they were. Learned pairs of labels helped at some levels and hurt at
-    others, and a learned cost of the number of labels hardly mattered: so the leaves are here, and those are not.
+    The defaults come from trials with prototypes on yeast, emotions and scene: small leaves with a
+    small share made yeast's regions smaller and left the others as they were. Learned pairs of
+    labels helped at some levels and hurt at others, and a learned cost of the number of labels
+    hardly mattered: so the leaves are here, and those are not.
 
     References
     ----------
-    .. [1] Geurts, P., Ernst, D., Wehenkel, L. (2006). Extremely randomized trees. Machine Learning 63, 3-42.
-    .. [2] Kocev, D., Vens, C., Struyf, J., Dzeroski, S. (2007). Ensembles of multi-objective decision trees. ECML
-       2007, LNCS 4701, 624-631.
-    .. [3] Joly, A., Geurts, P., Wehenkel, L. (2014). Random forests with random projections of the output space for
-       high dimensional multi-label classification. ECML PKDD 2014, LNCS 8724, 607-622.
+    .. [1] Geurts, P., Ernst, D., Wehenkel, L. (2006). Extremely randomized trees. Machine Learning
+       63, 3-42.
+    .. [2] Kocev, D., Vens, C., Struyf, J., Dzeroski, S. (2007). Ensembles of multi-objective
+       decision trees. ECML 2007, LNCS 4701, 624-631.
+    .. [3] Joly, A., Geurts, P., Wehenkel, L. (2014). Random forests with random projections of the
+       output space for high dimensional multi-label classification. ECML PKDD 2014, LNCS 8724,
+       607-622.
 
     Examples
     --------
@@ -140,12 +145,14 @@ class ForestMeasure(Measure):
         check_count(self.max_listed, name="max_listed")
         if check_number(self.mix, name="mix", above=0) >= 1:
             raise ValueError(
-                f"mix must lie strictly between 0 and 1, got {self.mix!r}. For the base alone choose it as the measure."
+                f"mix must lie strictly between 0 and 1, got {self.mix!r}. For the base alone"
+                f" choose it as the measure."
             )
         if self.base is not None:
             if not isinstance(self.base, PosteriorMeasure | LogLossMeasure):
                 raise ValueError(
-                    "base must be a measure whose scores are negative log probabilities, PosteriorMeasure() or"
+                    "base must be a measure whose scores are negative log probabilities,"
+                    " PosteriorMeasure() or"
                     f" LogLossMeasure(), or None, got {self.base!r}."
                 )
             self.base.check_parameters(n_labels)
@@ -154,8 +161,11 @@ class ForestMeasure(Measure):
         features = _read_features(X)
         check_same_length(features, labels)
         base = PosteriorMeasure() if self.base is None else self.base
-        # one that is fitted already was fitted on the same examples: candidates of a choice share it
-        self.base_: Measure = base if hasattr(base, "exponent_") else clone(base).fit(labels, outputs=outputs)
+        # one that is fitted already was fitted on the same examples: candidates of a choice share
+        # it
+        self.base_: Measure = (
+            base if hasattr(base, "exponent_") else clone(base).fit(labels, outputs=outputs)
+        )
         self._grow(features, labels)
         self.labels_are_better_ = self.base_.labels_are_better_
         return self.base_.bound_ - math.log(self.mix)
@@ -190,23 +200,33 @@ class ForestMeasure(Measure):
             leaves = self.forest_.apply(X) + self._first_node[:-1]
         begin = np.arange(len(leaves) + 1) * n_trees
         ones = np.ones(leaves.size, dtype=np.int64)
-        return sparse.csr_array((ones, leaves.ravel(), begin), shape=(len(leaves), int(self._first_node[-1])))
+        return sparse.csr_array(
+            (ones, leaves.ravel(), begin), shape=(len(leaves), int(self._first_node[-1]))
+        )
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
         features = _read_features(X)
         check_same_length(features, outputs, names=("X", "outputs"))
         leaves = self._leaves(features)
-        blocks = range(0, max(len(outputs), 1), BLOCK_OBJECTS)  # at least one, where there are no objects too
+        blocks = range(
+            0, max(len(outputs), 1), BLOCK_OBJECTS
+        )  # at least one, where there are no objects too
         listed = [self._list_labelsets(leaves[start : start + BLOCK_OBJECTS]) for start in blocks]
         sizes, numbers, probabilities = map(np.concatenate, zip(*listed, strict=True))
 
         def joint(general: FloatArray) -> FloatArray:
             """Return the scores with the forest's share in the probability; none is larger for it."""
-            return np.minimum(-np.logaddexp(np.log(float(1 - self.mix) * probabilities), -general), general)
+            return np.minimum(
+                -np.logaddexp(np.log(float(1 - self.mix) * probabilities), -general), general
+            )
 
         base = self.base_._energy(outputs, None, exponent)
-        general = replace(base, constant=base.constant + to_fixed_point(-math.log(self.mix), exponent))
-        return OwnScores(self.labelsets_[numbers], joint, sizes).put_into(general, exponent, self.bound_)
+        general = replace(
+            base, constant=base.constant + to_fixed_point(-math.log(self.mix), exponent)
+        )
+        return OwnScores(self.labelsets_[numbers], joint, sizes).put_into(
+            general, exponent, self.bound_
+        )
 
     def posterior(self, outputs: FloatArray, X: MatrixLike = None) -> LabelsetPosterior | None:
         """Return the base's posterior mixed with the shares in leaves, None where the base has none."""
@@ -215,7 +235,9 @@ class ForestMeasure(Measure):
             return None
         sizes, numbers, probabilities = self._list_labelsets(self._leaves(_read_features(X)))
         begin = np.append(0, np.cumsum(sizes))
-        leaves = sparse.csr_array((probabilities, numbers, begin), shape=(len(sizes), len(self.labelsets_)))
+        leaves = sparse.csr_array(
+            (probabilities, numbers, begin), shape=(len(sizes), len(self.labelsets_))
+        )
         return replace(base, leaves=leaves, mix=float(self.mix))
 
     def _list_labelsets(self, leaves: Any) -> tuple[IntArray, IntArray, FloatArray]:
@@ -226,7 +248,8 @@ class ForestMeasure(Measure):
         sizes : int64 array of shape (n,)
             How many each object has.
         numbers : int64 array of shape (E,)
-            Which labelsets, rows of ``labelsets_``: those of the first object, then those of the next.
+            Which labelsets, rows of ``labelsets_``: those of the first object, then those of the
+            next.
         probabilities : array of shape (E,)
             Above 0.
         """
@@ -247,7 +270,9 @@ def _mix_targets(labels: LabelMatrix, seed: int) -> LabelMatrix | FloatArray:
     from sklearn.random_projection import GaussianRandomProjection
 
     if labels.shape[1] > MAX_TARGETS:
-        mixed: FloatArray = GaussianRandomProjection(MAX_TARGETS, random_state=seed).fit_transform(labels)
+        mixed: FloatArray = GaussianRandomProjection(MAX_TARGETS, random_state=seed).fit_transform(
+            labels
+        )
         return mixed
     return labels[:, 0] if labels.shape[1] == 1 else labels
 
@@ -255,9 +280,14 @@ def _mix_targets(labels: LabelMatrix, seed: int) -> LabelMatrix | FloatArray:
 def _read_features(X: MatrixLike) -> Any:
     """Return the objects as numbers that trees can read, or say why they cannot."""
     if X is None:
-        raise ValueError("ForestMeasure looks at the objects themselves: pass them as X, not only outputs for them.")
+        raise ValueError(
+            "ForestMeasure looks at the objects themselves: pass them as X, not only outputs for"
+            " them."
+        )
     try:
-        with np.errstate(over="ignore"):  # what is too large for trees becomes infinite and is refused
+        with np.errstate(
+            over="ignore"
+        ):  # what is too large for trees becomes infinite and is refused
             return check_array(
                 X,
                 accept_sparse="csr",
@@ -268,7 +298,9 @@ def _read_features(X: MatrixLike) -> Any:
             )
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"ForestMeasure grows trees on X, so it must be able to read X as a matrix of numbers, but: {error}"
-            " Where a Pipeline inside the conformal classifier makes numbers of X, do that before instead, or choose a"
+            f"ForestMeasure grows trees on X, so it must be able to read X as a matrix of"
+            f" numbers, but: {error}"
+            " Where a Pipeline inside the conformal classifier makes numbers of X, do that before"
+            " instead, or choose a"
             " measure of the outputs alone such as LogLossMeasure()."
         ) from error

@@ -16,18 +16,20 @@ from labelsure.measures._fixed_point import Costs, OwnScores
 class FunctionMeasure(Measure):
     """Scores from a function of your own, for up to 12 labels.
 
-    All 2^q labelsets of an object are scored one by one and kept, so this is for few labels, and for trying out a
-    measure before it is written as a class of its own (see :class:`Measure`), which has no such limit.
+    All 2^q labelsets of an object are scored one by one and kept, so this is for few labels, and
+    for trying out a measure before it is written as a class of its own (see :class:`Measure`),
+    which has no such limit.
 
     Parameters
     ----------
     function : callable
-        ``function(outputs, labelset)`` gets the outputs of n objects, a read-only array of shape (n, q), and one
-        labelset, zeros and ones of shape (q,). It returns n numbers, larger ones for stranger labelsets; object i's
-        may depend on row i alone. Nothing in the function may have been learned from the calibration examples, or
-        the guarantee is lost.
+        ``function(outputs, labelset)`` gets the outputs of n objects, a read-only array of shape
+        (n, q), and one labelset, zeros and ones of shape (q,). It returns n numbers, larger ones
+        for stranger labelsets; object i's may depend on row i alone. Nothing in the function may
+        have been learned from the calibration examples, or the guarantee is lost.
     largest : float, default=1000.0
-        No score may be larger in magnitude. Scores are rounded to some 15 digits of it, at the finest to 2^-40.
+        No score may be larger in magnitude. Scores are rounded to some 15 digits of it, at the
+        finest to 2^-40.
 
     Examples
     --------
@@ -50,7 +52,8 @@ class FunctionMeasure(Measure):
         """Raise ValueError where the function cannot be called, or there are too many labels."""
         if not callable(self.function):
             raise ValueError(
-                "function must be a callable that takes the outputs (n_objects, n_labels) and one labelset"
+                "function must be a callable that takes the outputs (n_objects, n_labels) and one"
+                " labelset"
                 f" (n_labels,) and returns n_objects scores, got {self.function!r}."
             )
         check_number(self.largest, name="largest", above=0)
@@ -68,7 +71,9 @@ class FunctionMeasure(Measure):
         guarded.flags.writeable = False  # the next labelset is scored with the same outputs
         scores = np.empty((n_objects, len(labelsets)))
         for number, labelset in enumerate(labelsets.astype(np.int64)):
-            scores[:, number] = self._check_scores(self.function(guarded, labelset), outputs, labelset)
+            scores[:, number] = self._check_scores(
+                self.function(guarded, labelset), outputs, labelset
+            )
         sizes = np.full(n_objects, len(labelsets))
         return Costs(overrides=OwnScores(np.tile(labelsets, (n_objects, 1)), scores.ravel(), sizes))
 
@@ -78,19 +83,25 @@ class FunctionMeasure(Measure):
         try:
             scores = np.asarray(returned, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"function must return numbers, got {returned!r} {for_labelset}.") from error
+            raise ValueError(
+                f"function must return numbers, got {returned!r} {for_labelset}."
+            ) from error
         if scores.shape != (len(outputs),):
             raise ValueError(
-                f"function must return one score per object, shape ({len(outputs)},), got shape {scores.shape}"
-                f" {for_labelset}. It is called with the outputs of all objects, shape {outputs.shape}; reduce over"
+                f"function must return one score per object, shape ({len(outputs)},), got shape"
+                f" {scores.shape}"
+                f" {for_labelset}. It is called with the outputs of all objects, shape"
+                f" {outputs.shape}; reduce over"
                 " the labels with axis=1."
             )
         wrong = ~(np.abs(scores) <= float(self.largest))
         if wrong.any():
             i = int(np.flatnonzero(wrong)[0])
             raise ValueError(
-                f"function must return finite scores of magnitude up to largest={float(self.largest):g}, got"
-                f" {scores[i]:g} for the outputs {outputs[i].tolist()} and the labelset {labelset.tolist()}."
+                f"function must return finite scores of magnitude up to"
+                f" largest={float(self.largest):g}, got"
+                f" {scores[i]:g} for the outputs {outputs[i].tolist()} and the labelset"
+                f" {labelset.tolist()}."
                 " Correct the function, or pass a larger value of largest."
             )
         return scores

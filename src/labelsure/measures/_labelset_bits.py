@@ -1,6 +1,7 @@
 """Labelsets as codes, as words of bits, and as single items that can be sorted and looked up.
 
-Bit j of a code tells whether label j is on. Beyond 62 labels a code is several words: bit j % 64 of word j // 64.
+Bit j of a code tells whether label j is on. Beyond 62 labels a code is several words: bit j % 64 of
+word j // 64.
 """
 
 from typing import Any

@@ -5,7 +5,15 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, check_choice, check_flag, check_number
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    MatrixLike,
+    check_choice,
+    check_flag,
+    check_number,
+)
 from labelsure.measures._base import Measure
 from labelsure.measures._fixed_point import Costs, Form, OwnScores, to_fixed_point
 from labelsure.measures._need import Need
@@ -56,25 +64,28 @@ RESIDUAL_EXPONENT = 40
 class LogLossMeasure(Measure):
     """Negative log of the probability of a labelset, its labels taken as independent given the object.
 
-    For the labelset psi with indicator t and outputs o, read as the probabilities that labels are on::
+    For the labelset psi with indicator t and outputs o, read as the probabilities that labels are
+    on::
 
         -sum_j log(o_j if t_j = 1 else 1 - o_j),    o_j clipped to [floor, 1 - floor]
 
-    It orders labelsets by their likelihood, so it is a good choice for learners with honest probabilities (logistic
-    regression, boosting, anything calibrated), and the better the more labels there are. Label by label it adds up, so
-    outputs may be sparse.
+    It orders labelsets by their likelihood, so it is a good choice for learners with honest
+    probabilities (logistic regression, boosting, anything calibrated), and the better the more
+    labels there are. Label by label it adds up, so outputs may be sparse.
 
     Parameters
     ----------
     floor : float, default=1e-6
-        The least probability of either value of a label, above 0 and below one half. Without it one output of exactly
-        0 or 1 that is wrong, common with forests and nearest neighbours, would cost infinitely much. The default is
-        below anything that a learner can tell from fewer than a million examples, so honest outputs are not touched,
-        and a certain output that is wrong costs 13.8, as much as twenty labels guessed by the toss of a coin.
+        The least probability of either value of a label, above 0 and below one half. Without it one
+        output of exactly 0 or 1 that is wrong, common with forests and nearest neighbours, would
+        cost infinitely much. The default is below anything that a learner can tell from fewer than
+        a million examples, so honest outputs are not touched, and a certain output that is wrong
+        costs 13.8, as much as twenty labels guessed by the toss of a coin.
 
     References
     ----------
-    Good, I. J. (1952). Rational decisions. Journal of the Royal Statistical Society B 14(1), 107-114.
+    Good, I. J. (1952). Rational decisions. Journal of the Royal Statistical Society B 14(1),
+    107-114.
 
     Examples
     --------
@@ -91,7 +102,8 @@ class LogLossMeasure(Measure):
         """Raise ValueError where ``floor`` is no probability below one half."""
         if check_number(self.floor, name="floor", above=0) >= 0.5:
             raise ValueError(
-                f"floor must lie below one half, got {self.floor!r}: outputs are clipped to [floor, 1 - floor]."
+                f"floor must lie below one half, got {self.floor!r}: outputs are clipped to"
+                f" [floor, 1 - floor]."
             )
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
@@ -111,19 +123,22 @@ class LabelWiseCombination(Measure):
 
         -sum_j log p_j(t_j),    p_j(c) = (#{i in training: |y_ij - o_ij| >= |c - o_j|} + 1) / (n + 1)
 
-    with n training examples. It asks of every label how unusual an error would be *for this label*, so it suits
-    learners whose outputs mean different things for different labels, and outputs that are no probabilities.
+    with n training examples. It asks of every label how unusual an error would be *for this label*,
+    so it suits learners whose outputs mean different things for different labels, and outputs that
+    are no probabilities.
 
-    Fisher's way to combine p-values takes -2 times this sum for chi-squared, which is valid only for independent
-    p-values; those of labels are not. Here the sum is only a score, and a conformal predictor finds its p-value by
-    calibration, so the guarantee is that predictor's own, whatever the p_j are.
+    Fisher's way to combine p-values takes -2 times this sum for chi-squared, which is valid only
+    for independent p-values; those of labels are not. Here the sum is only a score, and a conformal
+    predictor finds its p-value by calibration, so the guarantee is that predictor's own, whatever
+    the p_j are.
 
     Parameters
     ----------
     out_of_fold : bool, default=False
-        Whether training errors come from models that had not seen the example: more fits. Learners that know
-        their training examples nearly by heart need it (forests, boosting, nearest neighbours, large networks): else
-        every new error is larger than all of training, and labels are hardly told apart.
+        Whether training errors come from models that had not seen the example: more fits. Learners
+        that know their training examples nearly by heart need it (forests, boosting, nearest
+        neighbours, large networks): else every new error is larger than all of training, and labels
+        are hardly told apart.
 
     Attributes
     ----------
@@ -132,8 +147,10 @@ class LabelWiseCombination(Measure):
 
     References
     ----------
-    .. [1] Fisher, R. A. (1932). Statistical Methods for Research Workers, 4th edition, section 21.1.
-    .. [2] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    .. [1] Fisher, R. A. (1932). Statistical Methods for Research Workers, 4th edition, section
+       21.1.
+    .. [2] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
 
     Examples
     --------
@@ -155,7 +172,9 @@ class LabelWiseCombination(Measure):
     @property
     def needs(self) -> Need:  # type: ignore[override]
         """Labels and outputs of training, out-of-fold ones where that was asked for."""
-        return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS)
+        return Need.TRAINING_LABELS | (
+            Need.OUT_OF_FOLD_OUTPUTS if self.out_of_fold else Need.TRAINING_OUTPUTS
+        )
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         assert outputs is not None
@@ -171,7 +190,10 @@ class LabelWiseCombination(Measure):
 
     def _count_at_least(self, errors: IntArray) -> IntArray:
         """Return how many training errors of its label are as large as each error or larger."""
-        below = [np.searchsorted(known, new, side="left") for known, new in zip(self.errors_.T, errors.T, strict=True)]
+        below = [
+            np.searchsorted(known, new, side="left")
+            for known, new in zip(self.errors_.T, errors.T, strict=True)
+        ]
         return len(self.errors_) - np.stack(below, axis=1)
 
 
@@ -189,15 +211,17 @@ class LabelsetPrior(Measure):
 
         weight * -log P(psi),    P(psi) = (n(psi) + smoothing * B(psi)) / (n + smoothing)
 
-    where B is a distribution over all 2^q labelsets that stands in for those never seen, so that P is one too: the
-    posterior mean under a Dirichlet process prior with base B and concentration ``smoothing`` [1]_. B is a product
-    over the labels::
+    where B is a distribution over all 2^q labelsets that stands in for those never seen, so that P
+    is one too: the posterior mean under a Dirichlet process prior with base B and concentration
+    ``smoothing`` [1]_. B is a product over the labels::
 
         B(psi) = prod_j m_j^t_j (1 - m_j)^(1 - t_j)
 
-    with m_j = (n_j + 1/2) / (n + 1), n_j the number of training examples with label j, or with all m_j = 1/2.
+    with m_j = (n_j + 1/2) / (n + 1), n_j the number of training examples with label j, or with all
+    m_j = 1/2.
 
-    Added to ``LogLossMeasure()`` this weighs what a learner says of the object against how common labelsets are.
+    Added to ``LogLossMeasure()`` this weighs what a learner says of the object against how common
+    labelsets are.
 
     Parameters
     ----------
@@ -206,8 +230,9 @@ class LabelsetPrior(Measure):
     smoothing : float, default=1.0
         How many examples B counts for; above 0.
     base : {"marginals", "uniform"}, default="marginals"
-        B: labels independent, as often on as in training; or all labelsets equally probable, which can be added to a
-        measure with a square root too, because then all unseen labelsets cost the same.
+        B: labels independent, as often on as in training; or all labelsets equally probable, which
+        can be added to a measure with a square root too, because then all unseen labelsets cost the
+        same.
 
     Attributes
     ----------
@@ -222,8 +247,8 @@ class LabelsetPrior(Measure):
 
     References
     ----------
-    .. [1] Ferguson, T. S. (1973). A Bayesian analysis of some nonparametric problems. Annals of Statistics 1(2),
-       209-230.
+    .. [1] Ferguson, T. S. (1973). A Bayesian analysis of some nonparametric problems. Annals of
+       Statistics 1(2), 209-230.
 
     Examples
     --------
@@ -257,14 +282,20 @@ class LabelsetPrior(Measure):
         self.n_training_ = len(labels)
         self.labelsets_: LabelMatrix
         self.counts_: IntArray
-        bits = np.packbits(labels.astype(bool), axis=1)  # first labels first, so that bytes sort as rows do
-        keys = bits.view(f"S{bits.shape[1]}")[:, 0]  # with thousands of labels, far faster to sort than rows
+        bits = np.packbits(
+            labels.astype(bool), axis=1
+        )  # first labels first, so that bytes sort as rows do
+        keys = bits.view(f"S{bits.shape[1]}")[
+            :, 0
+        ]  # with thousands of labels, far faster to sort than rows
         _, first, self.counts_ = np.unique(keys, return_index=True, return_counts=True)
         self.labelsets_ = labels[first]
         self.marginals_: FloatArray = np.full(self.n_labels_, 0.5)
         if self.base == "marginals":
             self.marginals_ = (labels.sum(axis=0, dtype=np.float64) + 0.5) / (len(labels) + 1)
-        self._smoothing_cost = math.log(len(labels) + self.smoothing) - math.log(self.smoothing)  # -log of B's share
+        self._smoothing_cost = math.log(len(labels) + self.smoothing) - math.log(
+            self.smoothing
+        )  # -log of B's share
         largest = -np.log(np.minimum(self.marginals_, 1 - self.marginals_)).sum()
         return float(self.weight * (largest + self._smoothing_cost))
 
@@ -277,6 +308,8 @@ class LabelsetPrior(Measure):
         log_share = np.logaddexp(np.log(self.counts_), math.log(self.smoothing) + log_base)
         own = weight * (math.log(self.n_training_ + self.smoothing) - log_share)
         seen, smoothing = OwnScores(self.labelsets_, own), weight * self._smoothing_cost
-        if self.base == "uniform":  # all unseen labelsets cost the same: smoothing and a term for each label
+        if (
+            self.base == "uniform"
+        ):  # all unseen labelsets cost the same: smoothing and a term for each label
             return Costs(constant=np.append(smoothing, -weight * log_off)[None], overrides=seen)
         return Costs(off=-weight * log_off, on=-weight * log_on, constant=smoothing, overrides=seen)

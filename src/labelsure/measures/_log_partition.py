@@ -1,10 +1,11 @@
 """The logarithm of the sum over all labelsets of exp(v.t) prior(t)^beta, in closed form at any number of labels.
 
-A prior that counts labelsets and falls back on a product over labels, P(t) = c(t) + kappa B(t), is the product
-wherever c is zero. So the sum over all 2^q labelsets is that of the product, which factorises, plus corrections for the
-labelsets seen::
+A prior that counts labelsets and falls back on a product over labels, P(t) = c(t) + kappa B(t), is
+the product wherever c is zero. So the sum over all 2^q labelsets is that of the product, which
+factorises, plus corrections for the labelsets seen::
 
-    Z = prod_j [(1 - m_j)^beta + m_j^beta e^v_j] kappa^beta + sum over seen t of e^{v.t} [P(t)^beta - (kappa B(t))^beta]
+    Z = prod_j [(1 - m_j)^beta + m_j^beta e^v_j] kappa^beta + sum over seen t of e^{v.t} [P(t)^beta
+    - (kappa B(t))^beta]
 
 All terms are positive, so that nothing cancels.
 """
@@ -83,7 +84,9 @@ class Trie(NamedTuple):
 
         The place before is that of the label before it in its labelset; 0 where there is none.
         """
-        depth = np.arange(len(self.label)) - np.repeat(self.begin[:-1] - self.shared, np.diff(self.begin))
+        depth = np.arange(len(self.label)) - np.repeat(
+            self.begin[:-1] - self.shared, np.diff(self.begin)
+        )
         found, before = [], np.full(1, -1)
         for d in range(int(depth.max(initial=-1)) + 1):
             own = np.flatnonzero(depth == d)
@@ -173,13 +176,17 @@ class CountedPrior:
     def log_products(self) -> FloatArray:
         """The logarithms of kappa B of the labelsets seen."""
         log_off = np.log1p(-self.marginals)
-        products: FloatArray = self.log_share + log_off.sum() + self.on @ (np.log(self.marginals) - log_off)
+        products: FloatArray = (
+            self.log_share + log_off.sum() + self.on @ (np.log(self.marginals) - log_off)
+        )
         return products
 
     @cached_property
     def log_seen(self) -> FloatArray:
         """The logarithms of P of the labelsets seen."""
-        seen: FloatArray = np.logaddexp(np.log(self.counts / (self.counts.sum() + self.smoothing)), self.log_products)
+        seen: FloatArray = np.logaddexp(
+            np.log(self.counts / (self.counts.sum() + self.smoothing)), self.log_products
+        )
         return seen
 
     @cached_property
@@ -214,7 +221,9 @@ class CountedPrior:
         for rows in self.blocks(len(values)) if large.any() else ():
             product, seen = self._log_terms(values[rows], beta)
             largest = np.maximum(product, seen.max(axis=1))
-            result[rows] = largest + np.log(np.exp(product - largest) + np.exp(seen - largest[:, None]).sum(axis=1))
+            result[rows] = largest + np.log(
+                np.exp(product - largest) + np.exp(seen - largest[:, None]).sum(axis=1)
+            )
         if not large.all():
             result[~large] = self._log_of_sums(np.exp(values[~large]), beta)
         return result
@@ -228,12 +237,19 @@ class CountedPrior:
         padded.reshape(-1, n_labels)[:n_objects] = odds
         factors = np.ascontiguousarray(padded.transpose(0, 2, 1))
         weights, of_empty, off, on = self._powers(beta)
-        if START_UP.spend("sums", PRODUCT_SECONDS * n_objects * (len(self.trie.label) + len(weights))):
-            sums = np.array([self._sum_products(weights, block) for block in factors])[:, :n_objects]
+        if START_UP.spend(
+            "sums", PRODUCT_SECONDS * n_objects * (len(self.trie.label) + len(weights))
+        ):
+            sums = np.array([self._sum_products(weights, block) for block in factors])[
+                :, :n_objects
+            ]
         else:
             from labelsure.measures._log_sum_kernels import sum_products
 
-            sums, path = np.zeros((n_blocks, min(n_together, n_objects))), np.ones((n_labels + 1, n_together))
+            sums, path = (
+                np.zeros((n_blocks, min(n_together, n_objects))),
+                np.ones((n_labels + 1, n_together)),
+            )
             sum_products(self.trie, weights, factors, path, sums)
         log_products = beta * self.log_share + np.log(off + on * factors).sum(axis=1)
         with np.errstate(divide="ignore"):
@@ -250,7 +266,9 @@ class CountedPrior:
         products = np.ones((1 + len(self.trie.label), factors.shape[1]))
         for own, before, label in self._levels:
             products[own] = products[before] * factors[label]
-        sums: FloatArray = (weights[:, None] * products[self.trie.begin[1:]]).sum(axis=0)  # one row after the other
+        sums: FloatArray = (weights[:, None] * products[self.trie.begin[1:]]).sum(
+            axis=0
+        )  # one row after the other
         return sums
 
     @cached_property
@@ -279,9 +297,11 @@ class CountedPrior:
         values : array of shape (n, q)
             v.
         beta : float
-            The prior's exponent; at least 0. At 0 the derivative by beta is that of the product over labels alone.
+            The prior's exponent; at least 0. At 0 the derivative by beta is that of the product
+            over labels alone.
         left_out : int64 array of shape (n,)
-            The number of the labelset that each object has itself: it counts one less for this object.
+            The number of the labelset that each object has itself: it counts one less for this
+            object.
         """
         log_sums = np.empty(len(values))
         marginals = np.empty(values.shape)
@@ -293,7 +313,9 @@ class CountedPrior:
         less = np.subtract(extra_without, extra, out=np.zeros_like(extra), where=extra > -np.inf)
         for rows in self.blocks(len(values)):
             own = np.arange(rows.stop - rows.start), left_out[rows]
-            log_sums[rows], product, seen, log_odds = self.shares(values[rows], beta, (own, less[left_out[rows]]))
+            log_sums[rows], product, seen, log_odds = self.shares(
+                values[rows], beta, (own, less[left_out[rows]])
+            )
             on = expit(log_odds)
             marginals[rows] = product[:, None] * on + seen @ self.on
             log_product = self.log_share + on @ (log_on - log_off) + log_off.sum()
@@ -301,11 +323,13 @@ class CountedPrior:
             log_priors[rows] += seen[own] * (slope_without - slope)[left_out[rows]]
         return Moments(log_sums, marginals, log_priors)
 
-    def shares(self, values: FloatArray, beta: float, less: tuple[Any, FloatArray] | None = None) -> Shares:
+    def shares(
+        self, values: FloatArray, beta: float, less: tuple[Any, FloatArray] | None = None
+    ) -> Shares:
         """Return what the sum over all labelsets is made of, for each object.
 
-        The shares of the product and of labelsets seen add up to one. They are the same to the last bit whatever other
-        objects there are.
+        The shares of the product and of labelsets seen add up to one. They are the same to the last
+        bit whatever other objects there are.
 
         Parameters
         ----------
@@ -334,7 +358,8 @@ class CountedPrior:
         """Return the logarithms of the product's sum, (n,), and of the corrections for labelsets seen, (n, S)."""
         log_on, log_off = beta * np.log(self.marginals), beta * np.log1p(-self.marginals)
         product = beta * self.log_share + np.logaddexp(log_off, log_on + values).sum(axis=1)
-        # row by row in memory, so that sums are the same to the last bit whatever other rows there are
+        # row by row in memory, so that sums are the same to the last bit whatever other rows there
+        # are
         seen = np.ascontiguousarray((self.on @ values.T).T)
         return product, seen + self._corrections(self.log_seen, beta)[0]
 
@@ -376,7 +401,11 @@ class LabelsetPosterior:
         """Return the probabilities of labelsets of independent labels."""
         n_labels = log_odds.shape[1]
         nothing = np.zeros((1, n_labels), dtype=np.int8)
-        return cls(CountedPrior(nothing, np.ones(1, dtype=np.int64), np.full(n_labels, 0.5), 1.0), log_odds, 0.0)
+        return cls(
+            CountedPrior(nothing, np.ones(1, dtype=np.int64), np.full(n_labels, 0.5), 1.0),
+            log_odds,
+            0.0,
+        )
 
     def shares(self, rows: slice) -> Shares:
         """Return what the probabilities of some objects are made of."""

@@ -9,7 +9,9 @@ FEW = 4
 
 
 @lean_kernel
-def sum_products(trie: Trie, weight: FloatArray, factors: FloatArray, path: FloatArray, sums: FloatArray) -> None:
+def sum_products(
+    trie: Trie, weight: FloatArray, factors: FloatArray, path: FloatArray, sums: FloatArray
+) -> None:
     """Add to each object's sum the weights of labelsets, each times the product of the object's factors of its labels.
 
     What is added for an object is the same whatever other objects there are, to the last bit.

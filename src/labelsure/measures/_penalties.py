@@ -50,14 +50,14 @@ class HammingPenalty(LabelsetPenalty):
 
     Notes
     -----
-    A search bounds this penalty by the distance on the labels decided so far, with a pass over ``labelsets_`` at every
-    step. With 14 labels (yeast) sizes of regions took 3 times as long as without the penalty, with 53 (enron) 150
-    times; :class:`UnseenPenalty` 3 to 4 times on both.
+    A search bounds this penalty by the distance on the labels decided so far, with a pass over
+    ``labelsets_`` at every step. With 14 labels (yeast) sizes of regions took 3 times as long as
+    without the penalty, with 53 (enron) 150 times; :class:`UnseenPenalty` 3 to 4 times on both.
 
     References
     ----------
-    Katsios, K., Papadopoulos, H. (2025). Incorporating structural penalties in multi-label conformal prediction.
-    Proceedings of Machine Learning Research 266.
+    Katsios, K., Papadopoulos, H. (2025). Incorporating structural penalties in multi-label
+    conformal prediction. Proceedings of Machine Learning Research 266.
 
     Examples
     --------
@@ -81,7 +81,8 @@ class CardinalityPenalty(LabelsetPenalty):
 
         weight * Cp(psi),    Cp(psi) = 1 - (share of the training examples with exactly |psi| labels)
 
-    It is meant to be added to a measure of the outputs: ``PowerMeasure() + CardinalityPenalty(1.0)``.
+    It is meant to be added to a measure of the outputs: ``PowerMeasure() +
+    CardinalityPenalty(1.0)``.
 
     Parameters
     ----------
@@ -95,13 +96,14 @@ class CardinalityPenalty(LabelsetPenalty):
 
     Notes
     -----
-    A search bounds this penalty by the lowest that the labels not yet decided can lead to. With 14 labels (yeast)
-    sizes of regions took twice as long as without the penalty, with 53 (enron) 70 times.
+    A search bounds this penalty by the lowest that the labels not yet decided can lead to. With 14
+    labels (yeast) sizes of regions took twice as long as without the penalty, with 53 (enron) 70
+    times.
 
     References
     ----------
-    Katsios, K., Papadopoulos, H. (2025). Incorporating structural penalties in multi-label conformal prediction.
-    Proceedings of Machine Learning Research 266.
+    Katsios, K., Papadopoulos, H. (2025). Incorporating structural penalties in multi-label
+    conformal prediction. Proceedings of Machine Learning Research 266.
 
     Examples
     --------
@@ -135,7 +137,8 @@ class UnseenPenalty(LabelsetPenalty):
     Parameters
     ----------
     weight : float, default=3.0
-        What an unseen labelset costs; at least 0. The default suits a measure in the units of log loss.
+        What an unseen labelset costs; at least 0. The default suits a measure in the units of log
+        loss.
 
     Attributes
     ----------
@@ -144,11 +147,12 @@ class UnseenPenalty(LabelsetPenalty):
 
     Notes
     -----
-    A new labelset costs the same whichever it is, so an object whose true labelset is new to training needs a region
-    with many of them: the penalty makes regions smaller where new labelsets are rarer than the significance level.
+    A new labelset costs the same whichever it is, so an object whose true labelset is new to
+    training needs a region with many of them: the penalty makes regions smaller where new labelsets
+    are rarer than the significance level.
 
-    To a search this is a cost that all labelsets pay, which leaves its bounds as they are, and a list of labelsets
-    that are spared it, which are looked at one by one.
+    To a search this is a cost that all labelsets pay, which leaves its bounds as they are, and a
+    list of labelsets that are spared it, which are looked at one by one.
 
     Examples
     --------

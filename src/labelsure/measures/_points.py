@@ -1,8 +1,9 @@
 """Which single answer is better: the most probable labelset, or every label by itself as the learner has it?
 
-The most probable labelset is right as a whole most often, but leaves rare labels out: it may have fewer of them than
-the truth has, and a lower F-measure, than a label wherever the learner finds it more likely than not. Examples that
-models had not seen tell which of the two does better for a learner and its data.
+The most probable labelset is right as a whole most often, but leaves rare labels out: it may have
+fewer of them than the truth has, and a lower F-measure, than a label wherever the learner finds it
+more likely than not. Examples that models had not seen tell which of the two does better for a
+learner and its data.
 """
 
 from typing import NamedTuple
@@ -31,7 +32,9 @@ class PointFigures(NamedTuple):
     excess: float
 
 
-def point_figures(labels: LabelMatrix | BoolArray, predicted: LabelMatrix | BoolArray) -> PointFigures:
+def point_figures(
+    labels: LabelMatrix | BoolArray, predicted: LabelMatrix | BoolArray
+) -> PointFigures:
     """Return how good predicted labels are, both of shape (n, q).
 
     Examples
@@ -62,11 +65,14 @@ def labels_are_better(of_labels: PointFigures, of_labelsets: PointFigures) -> bo
     return off or of_labels.macro_f > of_labelsets.macro_f
 
 
-def most_probable(counted: CountedPrior, values: FloatArray, beta: float, own: IntArray) -> BoolArray:
+def most_probable(
+    counted: CountedPrior, values: FloatArray, beta: float, own: IntArray
+) -> BoolArray:
     """Return each object's labelset with the largest exp(v.t) prior(t)^beta, the prior being that of the others.
 
-    A labelset that was seen, or the best of the product over labels: where that one was seen too it is counted as not
-    seen, which makes it less probable, and the same labelset is found among those seen.
+    A labelset that was seen, or the best of the product over labels: where that one was seen too it
+    is counted as not seen, which makes it less probable, and the same labelset is found among those
+    seen.
 
     Parameters
     ----------
@@ -85,7 +91,9 @@ def most_probable(counted: CountedPrior, values: FloatArray, beta: float, own: I
     for rows in counted.blocks(len(values)):
         every = np.arange(rows.stop - rows.start)
         seen = (counted.on @ values[rows].T).T + beta * counted.log_seen
-        seen[every, own[rows]] += beta * (counted.log_seen_without_one - counted.log_seen)[own[rows]]
+        seen[every, own[rows]] += (
+            beta * (counted.log_seen_without_one - counted.log_seen)[own[rows]]
+        )
         best = seen.argmax(axis=1)
         of_product = unseen + np.maximum(values[rows] + beta * log_odds, 0).sum(axis=1)
         is_seen = seen[every, best] >= of_product

@@ -37,19 +37,20 @@ LIMITS = (0.01, 0.0, 0.01, -np.inf), (2.0, 2.0, np.inf, np.inf)
 class PosteriorMeasure(Measure):
     r"""Minus the log of the posterior probability of a labelset, given the learner's outputs and how common it is.
 
-    With outputs o, u_j = logit(o_j) / temperature + intercept_j, f_j the frequency of label j in training and P the
-    smoothed frequency of labelsets, as in :class:`LabelsetPrior`::
+    With outputs o, u_j = logit(o_j) / temperature + intercept_j, f_j the frequency of label j in
+    training and P the smoothed frequency of labelsets, as in :class:`LabelsetPrior`::
 
         -log p(psi | x) = log Z(x) - sum_{j in psi} (u_j - marginals_share logit(f_j)) - prior_exponent log P(psi)
 
-    The outputs say how likely labels are one by one, so they know label frequencies already; P says how likely they
-    are together, and knows them too. ``marginals_share`` takes out what would be counted twice. log Z(x) makes
-    probabilities sum to one over all 2^q labelsets [1]_: labelsets of objects that the learner is sure of are compared
-    with those of objects that it is not. It has a closed form at any number of labels, because P is a product over
-    labels but for the labelsets seen in training.
+    The outputs say how likely labels are one by one, so they know label frequencies already; P says
+    how likely they are together, and knows them too. ``marginals_share`` takes out what would be
+    counted twice. log Z(x) makes probabilities sum to one over all 2^q labelsets [1]_: labelsets of
+    objects that the learner is sure of are compared with those of objects that it is not. It has a
+    closed form at any number of labels, because P is a product over labels but for the labelsets
+    seen in training.
 
-    Labelsets ranked by their conditional probability give the smallest regions at any coverage, were the probability
-    right [2]_; a wrong one makes regions larger, not less valid.
+    Labelsets ranked by their conditional probability give the smallest regions at any coverage,
+    were the probability right [2]_; a wrong one makes regions larger, not less valid.
 
     Parameters
     ----------
@@ -60,41 +61,48 @@ class PosteriorMeasure(Measure):
     temperature : float or None
         None: learned. Above 0; above 1 where the learner is surer than it may be.
     intercepts : float or None
-        None: one per label, learned. A number: the same for all labels, 0 to leave outputs as they are.
+        None: one per label, learned. A number: the same for all labels, 0 to leave outputs as they
+        are.
     smoothing : float, default=1.0
         How many examples the product of label frequencies counts for in P; above 0.
 
     Attributes
     ----------
     parameters_ : PosteriorParameters
-        What was learned or given: prior_exponent, marginals_share, temperature, intercepts (one per label).
+        What was learned or given: prior_exponent, marginals_share, temperature, intercepts (one per
+        label).
     prior_ : LabelsetPrior
         -prior_exponent log P.
     labels_are_better_ : bool
-        Whether for out-of-fold outputs the labels that are more likely than not, each by itself, were better single
-        answers than the most probable labelset: by macro F-measure, or with a number of labels within 15 % of the
-        truth's where that of labelsets was not. Then ``predict`` of a conformal classifier gives those.
+        Whether for out-of-fold outputs the labels that are more likely than not, each by itself,
+        were better single answers than the most probable labelset: by macro F-measure, or with a
+        number of labels within 15 % of the truth's where that of labelsets was not. Then
+        ``predict`` of a conformal classifier gives those.
 
     Notes
     -----
-    What is not given is learned by maximum likelihood on the fold's training part: outputs of models that had not seen
-    the example, and for every example a prior that does not count its own labelset. All parameters have Gaussian priors
-    with variance one, around prior_exponent 0.7, marginals_share 0.7, 1 / temperature 1 and intercepts 0: a rare label
-    hardly moves its intercept. An output o counts as (n o + 1/2) / (n + 1), with n training examples: no learner knows
-    from them that something is certain.
+    What is not given is learned by maximum likelihood on the fold's training part: outputs of
+    models that had not seen the example, and for every example a prior that does not count its own
+    labelset. All parameters have Gaussian priors with variance one, around prior_exponent 0.7,
+    marginals_share 0.7, 1 / temperature 1 and intercepts 0: a rare label hardly moves its
+    intercept. An output o counts as (n o + 1/2) / (n + 1), with n training examples: no learner
+    knows from them that something is certain.
 
-    Outputs may be sparse: scores and parameters are those of the same outputs as an array, to the last bit.
+    Outputs may be sparse: scores and parameters are those of the same outputs as an array, to the
+    last bit.
 
-    Under constraints log Z(x) still sums over all labelsets, so that p-values do not depend on them. Any function of
-    the object may stand in its place without a loss of validity. Summing over the labelsets allowed instead changed
-    mean sizes of regions by half a percent at most, up or down, on trees of 7 and 10 labels, one of scene's six labels,
-    and lists of the labelsets of emotions and yeast, with two learners and four random splits each.
+    Under constraints log Z(x) still sums over all labelsets, so that p-values do not depend on
+    them. Any function of the object may stand in its place without a loss of validity. Summing over
+    the labelsets allowed instead changed mean sizes of regions by half a percent at most, up or
+    down, on trees of 7 and 10 labels, one of scene's six labels, and lists of the labelsets of
+    emotions and yeast, with two learners and four random splits each.
 
     References
     ----------
-    .. [1] Menon, A. K. et al. (2021). Long-tail learning via logit adjustment. ICLR. (For single labels.)
-    .. [2] Sadinle, M., Lei, J., Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded error levels.
-       Journal of the American Statistical Association 114(525), 223-234.
+    .. [1] Menon, A. K. et al. (2021). Long-tail learning via logit adjustment. ICLR. (For single
+       labels.)
+    .. [2] Sadinle, M., Lei, J., Wasserman, L. (2019). Least ambiguous set-valued classifiers with
+       bounded error levels. Journal of the American Statistical Association 114(525), 223-234.
 
     Examples
     --------
@@ -114,7 +122,9 @@ class PosteriorMeasure(Measure):
     @property
     def needs(self) -> Need:  # type: ignore[override]
         """The labelsets of training, and out-of-fold outputs where something is learned from them."""
-        return Need.TRAINING_LABELS | (Need.OUT_OF_FOLD_OUTPUTS if None in self._given() else Need.NOTHING)
+        return Need.TRAINING_LABELS | (
+            Need.OUT_OF_FOLD_OUTPUTS if None in self._given() else Need.NOTHING
+        )
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where a parameter is out of range."""
@@ -130,17 +140,24 @@ class PosteriorMeasure(Measure):
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         self.n_training_ = len(labels)
         prior = LabelsetPrior(smoothing=self.smoothing).fit(labels)
-        self._counted = CountedPrior(prior.labelsets_, prior.counts_, prior.marginals_, float(self.smoothing))
+        self._counted = CountedPrior(
+            prior.labelsets_, prior.counts_, prior.marginals_, float(self.smoothing)
+        )
         sample = None if outputs is None else self._sample(labels, outputs)
         self.parameters_ = self._learned(sample)
         exponent, share, temperature, intercepts = self.parameters_
         self.prior_ = LabelsetPrior(exponent, smoothing=self.smoothing).fit(labels)
-        self.prior_.labelsets_, self.prior_.counts_ = prior.labelsets_, prior.counts_  # equal: kept once
+        self.prior_.labelsets_, self.prior_.counts_ = (
+            prior.labelsets_,
+            prior.counts_,
+        )  # equal: kept once
         self._shifts: FloatArray = intercepts - share * logit(self._counted.marginals)
         self.labels_are_better_ = sample is not None and self._finds_labels_better(*sample)
         steepest = np.log(2 * self.n_training_ + 1) / temperature
         sums = (steepest + np.abs(self._shifts)).sum() + self.prior_.bound_
-        return float(2 * sums + self.n_labels_ * np.log(2))  # labels and prior, and once more with log 2^q in log Z
+        return float(
+            2 * sums + self.n_labels_ * np.log(2)
+        )  # labels and prior, and once more with log 2^q in log Z
 
     def _given(self) -> tuple[float | None, ...]:
         """Return the parameters in the order in which they are learned, the slope 1 / temperature; None: not given."""
@@ -158,7 +175,10 @@ class PosteriorMeasure(Measure):
     def _learned(self, sample: tuple[LabelMatrix, FloatArray] | None) -> "PosteriorParameters":
         """Return the likeliest parameters, those that were given being as given."""
         lengths = (1, 1, 1, self.n_labels_)
-        values = [usual if value is None else value for value, usual in zip(self._given(), USUAL, strict=True)]
+        values = [
+            usual if value is None else value
+            for value, usual in zip(self._given(), USUAL, strict=True)
+        ]
         found = centre = np.repeat(values, lengths)
         if sample is not None and None in self._given():
             labels, outputs = sample
@@ -166,7 +186,14 @@ class PosteriorMeasure(Measure):
             low, high = (np.where(fixed, centre, np.repeat(limits, lengths)) for limits in LIMITS)
             loss = self._make_loss(labels, self._logits(outputs), centre)
             bounds = list(zip(low, high, strict=True))
-            found = minimize(loss, centre, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": TOLERANCE}).x
+            found = minimize(
+                loss,
+                centre,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"ftol": TOLERANCE},
+            ).x
         return PosteriorParameters(float(found[0]), float(found[1]), 1 / float(found[2]), found[3:])
 
     def _finds_labels_better(self, labels: LabelMatrix, outputs: FloatArray) -> bool:
@@ -192,9 +219,15 @@ class PosteriorMeasure(Measure):
             (exponent, share, slope), intercepts = parameters[:3], parameters[3:]
             values = slope * logits + intercepts - share * log_odds
             moments = counted.moments(values, exponent, own)
-            log_likelihood = ((values * on).sum(axis=1) + exponent * log_prior - moments.log_sums).sum()
+            log_likelihood = (
+                (values * on).sum(axis=1) + exponent * log_prior - moments.log_sums
+            ).sum()
             rest = on - moments.marginals
-            by_first = (log_prior - moments.log_priors).sum(), -(rest @ log_odds).sum(), (rest * logits).sum()
+            by_first = (
+                (log_prior - moments.log_priors).sum(),
+                -(rest @ log_odds).sum(),
+                (rest * logits).sum(),
+            )
             away, gradient = parameters - centre, np.concatenate([by_first, rest.sum(axis=0)])
             return (away @ away / 2 - log_likelihood) / len(on), (away - gradient) / len(on)
 

@@ -25,7 +25,8 @@ class MeasureWord:
     Attributes
     ----------
     makes : str
-        The class: one of this package, or ``"package.module:Class"``; imported when it is first used.
+        The class: one of this package, or ``"package.module:Class"``; imported when it is first
+        used.
     description : str
         One line.
     parameters : mapping of str to anything
@@ -35,12 +36,14 @@ class MeasureWord:
     number_means : str
         What that is.
     role : {"measure", "penalty", "option", "recipe"}
-        A name begins with a measure or a recipe, which stands alone; penalties are added to it. An option sets a
-        parameter of the word that the name begins with, where that makes the same class.
+        A name begins with a measure or a recipe, which stands alone; penalties are added to it. An
+        option sets a parameter of the word that the name begins with, where that makes the same
+        class.
     base : str or None
         The name of the measure that the class is given as its ``base``, where it takes one.
     up_to : int or None
-        ``AutoMeasure`` tries it with up to this many labels unless told otherwise; None: with any number.
+        ``AutoMeasure`` tries it with up to this many labels unless told otherwise; None: with any
+        number.
 
     Examples
     --------
@@ -65,27 +68,55 @@ LEAVES = {"min_samples_leaf": 5, "mix": 0.5}
 WEIGHT: dict[str, Any] = {"number": "weight", "number_means": "the weight", "role": "penalty"}
 
 MEASURES: dict[str, MeasureWord] = {
-    "power": MeasureWord("PowerMeasure", "the paper's sum of powers of errors", number="d", number_means="the power d"),
-    "log-loss": MeasureWord(
-        "LogLossMeasure", "minus the log-likelihood", number="floor", number_means="the least probability"
+    "power": MeasureWord(
+        "PowerMeasure",
+        "the paper's sum of powers of errors",
+        number="d",
+        number_means="the power d",
     ),
-    "posterior": MeasureWord("PosteriorMeasure", "minus the log posterior probability, learned out of fold"),
-    "mahalanobis": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of absolute errors", ABSOLUTE),
+    "log-loss": MeasureWord(
+        "LogLossMeasure",
+        "minus the log-likelihood",
+        number="floor",
+        number_means="the least probability",
+    ),
+    "posterior": MeasureWord(
+        "PosteriorMeasure", "minus the log posterior probability, learned out of fold"
+    ),
+    "mahalanobis": MeasureWord(
+        "MahalanobisMeasure", "Mahalanobis distance of absolute errors", ABSOLUTE
+    ),
     "signed": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of signed errors"),
     "label-wise": MeasureWord("LabelWiseCombination", "p-values of the labels, combined"),
     "mahalanobis-oof": MeasureWord(
-        "MahalanobisMeasure", "mahalanobis, learned from out-of-fold outputs", ABSOLUTE | OUT_OF_FOLD
+        "MahalanobisMeasure",
+        "mahalanobis, learned from out-of-fold outputs",
+        ABSOLUTE | OUT_OF_FOLD,
     ),
     "signed-oof": MeasureWord(
-        "MahalanobisMeasure", "signed, learned from out-of-fold outputs", OUT_OF_FOLD, up_to=MANY_LABELS
+        "MahalanobisMeasure",
+        "signed, learned from out-of-fold outputs",
+        OUT_OF_FOLD,
+        up_to=MANY_LABELS,
     ),
-    "label-wise-oof": MeasureWord("LabelWiseCombination", "label-wise, learned from out-of-fold outputs", OUT_OF_FOLD),
-    "posterior-forest": MeasureWord("ForestMeasure", "posterior, mixed with the labelsets in the leaves of a forest"),
+    "label-wise-oof": MeasureWord(
+        "LabelWiseCombination", "label-wise, learned from out-of-fold outputs", OUT_OF_FOLD
+    ),
+    "posterior-forest": MeasureWord(
+        "ForestMeasure", "posterior, mixed with the labelsets in the leaves of a forest"
+    ),
     "small-posterior-forest": MeasureWord(
-        "ForestMeasure", "posterior-forest with 25 trees", {"n_estimators": 25}, base="posterior", up_to=MANY_LABELS
+        "ForestMeasure",
+        "posterior-forest with 25 trees",
+        {"n_estimators": 25},
+        base="posterior",
+        up_to=MANY_LABELS,
     ),
     "forest": MeasureWord(
-        "ForestMeasure", "log loss, mixed with the labelsets in the leaves of a forest", LEAVES, base="log-loss"
+        "ForestMeasure",
+        "log loss, mixed with the labelsets in the leaves of a forest",
+        LEAVES,
+        base="log-loss",
     ),
     "small-forest": MeasureWord(
         "ForestMeasure",
@@ -94,9 +125,13 @@ MEASURES: dict[str, MeasureWord] = {
         base="log-loss:0.01",
         up_to=MANY_LABELS,
     ),
-    "frequency": MeasureWord("LabelsetPrior", "how common the labelset is in training, the object ignored"),
+    "frequency": MeasureWord(
+        "LabelsetPrior", "how common the labelset is in training, the object ignored"
+    ),
     "max-norm": MeasureWord("MaxNormMeasure", "the largest error"),
-    "auto": MeasureWord("AutoMeasure", "chosen from several on the training part, stands alone", role="recipe"),
+    "auto": MeasureWord(
+        "AutoMeasure", "chosen from several on the training part, stands alone", role="recipe"
+    ),
     "pairs": MeasureWord(
         "PowerMeasure",
         "the paper's penalty for unseen pairs, with power only",
@@ -106,12 +141,17 @@ MEASURES: dict[str, MeasureWord] = {
         role="option",
         up_to=PAIR_LABELS,
     ),
-    "hp": MeasureWord("HammingPenalty", "Hamming distance to the nearest training labelset", **WEIGHT),
+    "hp": MeasureWord(
+        "HammingPenalty", "Hamming distance to the nearest training labelset", **WEIGHT
+    ),
     "cp": MeasureWord("CardinalityPenalty", "rare numbers of labels", **WEIGHT),
     "unseen": MeasureWord("UnseenPenalty", "labelsets not seen in training", **WEIGHT),
     "prior": MeasureWord("LabelsetPrior", "minus the log of the labelset's frequency", **WEIGHT),
     "uniform-prior": MeasureWord(
-        "LabelsetPrior", "prior with new labelsets all alike, for distances too", {"base": "uniform"}, **WEIGHT
+        "LabelsetPrior",
+        "prior with new labelsets all alike, for distances too",
+        {"base": "uniform"},
+        **WEIGHT,
     ),
 }
 """What the name of a measure can be made of, see :func:`make_measure`. Own words may be added."""
@@ -198,7 +238,9 @@ def read_measure(name: str) -> list[Term]:
     [Term(name='power', number=2.0), Term(name='pairs', number=None)]
     """
     if not isinstance(name, str):
-        raise ValueError(f"The name of a measure must be a text such as 'power:2+pairs', got {name!r}.")
+        raise ValueError(
+            f"The name of a measure must be a text such as 'power:2+pairs', got {name!r}."
+        )
     terms = [_read_term(text, name, first=n == 0) for n, text in enumerate(name.split("+"))]
     base, *added = (term.name for term in terms)
     if MEASURES[base].role == "recipe" and added:

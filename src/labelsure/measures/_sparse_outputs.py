@@ -19,7 +19,8 @@ class SparseOutputs:
     matrix : sparse matrix of shape (n, q)
         Stored entries between 0 and 1; stored zeros count as stored.
     default : float
-        The output of every entry that is not stored; below one half, so that those labels are off unless told.
+        The output of every entry that is not stored; below one half, so that those labels are off
+        unless told.
     n_labels : int
         The number of columns required.
     name : str
@@ -33,7 +34,9 @@ class SparseOutputs:
     [[0.125, 0.75, 0.125]]
     """
 
-    def __init__(self, matrix: Any, default: float, *, n_labels: int, name: str = "outputs") -> None:
+    def __init__(
+        self, matrix: Any, default: float, *, n_labels: int, name: str = "outputs"
+    ) -> None:
         if matrix.ndim != 2:
             raise ValueError(f"{name} must have shape (n_objects, {n_labels}), got {matrix.shape}.")
         self.matrix = sparse.csr_array(matrix)
@@ -41,10 +44,13 @@ class SparseOutputs:
             self.matrix = self.matrix.copy()  # the user's matrix stays as it is
             self.matrix.sum_duplicates()
         if self.matrix.shape[1] != n_labels:
-            raise ValueError(f"{name} must have shape (n_objects, {n_labels}), got {self.matrix.shape}.")
+            raise ValueError(
+                f"{name} must have shape (n_objects, {n_labels}), got {self.matrix.shape}."
+            )
         if not 0 <= default < 0.5:
             raise ValueError(
-                f"default_output must lie between 0 and 0.5, got {default!r}: labels without an output of their own"
+                f"default_output must lie between 0 and 0.5, got {default!r}: labels without an"
+                f" output of their own"
                 " are taken to be off."
             )
         check_outputs(self.matrix.data[None], name=name)
@@ -57,7 +63,9 @@ class SparseOutputs:
         """Return some objects' outputs for all labels."""
         block = self.matrix[rows]
         outputs = np.full(block.shape, self.default)
-        outputs[np.repeat(np.arange(len(outputs)), np.diff(block.indptr)), block.indices] = block.data
+        outputs[np.repeat(np.arange(len(outputs)), np.diff(block.indptr)), block.indices] = (
+            block.data
+        )
         return outputs
 
     def take(self, rows: Any) -> "SparseOutputs":

@@ -45,7 +45,8 @@ class AnswersNeeded:
     def __str__(self) -> str:
         return (
             f"{self.labels.mean():.1f} labels and {self.labelsets.mean():.1f} labelsets per object;"
-            f" {self.settled.mean():.3f} of the objects settled, {self.wrong.mean():.3f} settled and wrong"
+            f" {self.settled.mean():.3f} of the objects settled, {self.wrong.mean():.3f} settled"
+            f" and wrong"
         )
 
 
@@ -61,7 +62,8 @@ def answers_needed(
     Y : label matrix of shape (n, q)
         The true labelsets.
     certain : bool, default=True
-        Whether to go on until labels are certain; False: until at most one labelset of the region is left.
+        Whether to go on until labels are certain; False: until at most one labelset of the region
+        is left.
     labelset_cost : float, default=1.0
         As in :meth:`ObjectRegion.questions`.
 

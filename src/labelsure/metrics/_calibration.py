@@ -53,9 +53,9 @@ class CalibrationCurve:
     def simultaneous_band(self) -> tuple[FloatArray, FloatArray]:
         """The ends of intervals that hold the error probabilities of all levels at once, each of shape (m,).
 
-        They are exact intervals of level 1 - (1 - ``coverage_level``) / m, so that by Bonferroni's inequality the whole
-        curve lies between them with probability ``coverage_level``, whether or not regions of different levels are
-        nested.
+        They are exact intervals of level 1 - (1 - ``coverage_level``) / m, so that by Bonferroni's
+        inequality the whole curve lies between them with probability ``coverage_level``, whether or
+        not regions of different levels are nested.
 
         Examples
         --------
@@ -97,7 +97,8 @@ def calibration_curve(
 ) -> CalibrationCurve:
     r"""Return the error rate of regions against their significance, with a band around it.
 
-    A valid predictor errs with probability at most :math:`\varepsilon`, so its curve stays near or below the diagonal.
+    A valid predictor errs with probability at most :math:`\varepsilon`, so its curve stays near or
+    below the diagonal.
 
     Parameters
     ----------
@@ -108,7 +109,8 @@ def calibration_curve(
     significance : float, iterable of float or None, default=None
         The levels; None: 0.01, 0.02, ..., 0.99.
     coverage_level : float, default=0.95
-        The probability with which each interval is to hold the error probability, strictly between 0 and 1.
+        The probability with which each interval is to hold the error probability, strictly between
+        0 and 1.
 
     Returns
     -------
@@ -117,18 +119,21 @@ def calibration_curve(
 
     Notes
     -----
-    The band is pointwise: at each level the exact (Clopper-Pearson) binomial interval [1]_ for the probability that
-    *this fitted predictor* errs on a new object. It holds if, given the predictor, the objects are drawn independently
-    from one distribution. The guarantee of an inductive predictor speaks of the average over calibration sets: with l
-    calibration examples the error probability of a single predictor varies with a standard deviation of about
-    :math:`\sqrt{\varepsilon (1 - \varepsilon) / l}` [2]_, so a band somewhat above the diagonal does not refute it.
-    The p-values of :func:`online_p_values` allow a test without that slack, :func:`p_value_uniformity`.
+    The band is pointwise: at each level the exact (Clopper-Pearson) binomial interval [1]_ for the
+    probability that *this fitted predictor* errs on a new object. It holds if, given the predictor,
+    the objects are drawn independently from one distribution. The guarantee of an inductive
+    predictor speaks of the average over calibration sets: with l calibration examples the error
+    probability of a single predictor varies with a standard deviation of about
+    :math:`\sqrt{\varepsilon (1 - \varepsilon) / l}` [2]_, so a band somewhat above the diagonal
+    does not refute it. The p-values of :func:`online_p_values` allow a test without that slack,
+    :func:`p_value_uniformity`.
 
     References
     ----------
-    .. [1] Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
-       the binomial. Biometrika 26, 404-413.
-    .. [2] Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25, 475-490.
+    .. [1] Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits
+       illustrated in the case of the binomial. Biometrika 26, 404-413.
+    .. [2] Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25,
+       475-490.
 
     Examples
     --------
@@ -142,11 +147,15 @@ def calibration_curve(
     labels = check_true_labels(Y_true, predictions)
     levels = check_levels(np.arange(1, 100) / 100 if significance is None else significance)
     if not 0 < check_number(coverage_level, name="coverage_level", above=0) < 1:
-        raise ValueError(f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}.")
+        raise ValueError(
+            f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}."
+        )
     n_objects = len(labels)
     with warnings.catch_warnings():  # a curve is drawn over levels of all sizes
         warnings.filterwarnings("ignore", "region.* accepts errors", UserWarning)
-        rates = np.array([error_rate(predictions.region(level).contains(labels)) for level in levels])
+        rates = np.array(
+            [error_rate(predictions.region(level).contains(labels)) for level in levels]
+        )
     n_errors = np.round(rates * n_objects).astype(np.int64)
     low, high = clopper_pearson(n_errors, np.full_like(n_errors, n_objects), coverage_level)
     exact = np.array([float(check_significance(level)) for level in levels])
@@ -162,13 +171,15 @@ class UniformityTest:
     n_p_values : int
         How many there are.
     excess : float
-        The largest amount by which the share of p-values up to some t exceeds t: too many small ones.
+        The largest amount by which the share of p-values up to some t exceeds t: too many small
+        ones.
     p_value_valid : float
         Of the hypothesis that they are valid, P(p <= t) <= t for all t. Small: they are too small.
     distance : float
         The largest amount by which the share of p-values up to some t differs from t.
     p_value_uniform : float
-        Of the hypothesis that they are exactly uniform. Small: they are too small, too large or too alike.
+        Of the hypothesis that they are exactly uniform. Small: they are too small, too large or too
+        alike.
 
     Examples
     --------
@@ -187,14 +198,16 @@ class UniformityTest:
 def p_value_uniformity(p_values: ArrayLike) -> UniformityTest:
     r"""Test whether p-values of true labelsets are valid (one-sided), and whether they are uniform (two-sided).
 
-    With :math:`F_n` the empirical distribution function of the p-values, the Kolmogorov-Smirnov statistics are
+    With :math:`F_n` the empirical distribution function of the p-values, the Kolmogorov-Smirnov
+    statistics are
 
     .. math:: D_n^+ = \sup_t \, (F_n(t) - t), \qquad D_n = \sup_t |F_n(t) - t|.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
-        The p-values of the true labelsets of n objects, each between 0 and 1, independent of each other.
+        The p-values of the true labelsets of n objects, each between 0 and 1, independent of each
+        other.
 
     Returns
     -------
@@ -203,19 +216,23 @@ def p_value_uniformity(p_values: ArrayLike) -> UniformityTest:
 
     Notes
     -----
-    - *Smoothed* p-values of full and inductive predictors are exactly uniform for exchangeable data [1]_: both tests
-      [2]_ apply.
-    - *Unsmoothed* ones are valid, P(p <= t) <= t, but not uniform: they are multiples of 1 / (l + 1), and larger where
-      scores tie. Only the one-sided test applies; it remains correct, and grows cautious.
-    - *Cross-conformal* ones promise less (about P(p <= t) <= 2t): a small ``p_value_valid`` does not contradict it.
+    - *Smoothed* p-values of full and inductive predictors are exactly uniform for exchangeable data
+      [1]_: both tests [2]_ apply.
+    - *Unsmoothed* ones are valid, P(p <= t) <= t, but not uniform: they are multiples of 1 / (l +
+      1), and larger where scores tie. Only the one-sided test applies; it remains correct, and
+      grows cautious.
+    - *Cross-conformal* ones promise less (about P(p <= t) <= 2t): a small ``p_value_valid`` does
+      not contradict it.
 
-    Both tests ask for independent p-values. Those of one test set, all read off the same l calibration scores, are not:
-    with as many test objects as calibration examples, or more, true hypotheses are refused far too often. Independent
-    ones are the last n of :func:`online_p_values` of the l calibration scores followed by the n new ones.
+    Both tests ask for independent p-values. Those of one test set, all read off the same l
+    calibration scores, are not: with as many test objects as calibration examples, or more, true
+    hypotheses are refused far too often. Independent ones are the last n of :func:`online_p_values`
+    of the l calibration scores followed by the n new ones.
 
     References
     ----------
-    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    .. [1] Vovk, V., Gammerman, A., Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
     .. [2] Massey, F. J. (1951). The Kolmogorov-Smirnov test for goodness of fit. JASA 46, 68-78.
 
     Examples
@@ -234,7 +251,10 @@ def p_value_uniformity(p_values: ArrayLike) -> UniformityTest:
     checked = check_p_values(p_values, allow_zero=True)
     if len(checked) == 0:
         raise ValueError("p_values must hold at least one p-value to test, got none.")
-    # scipy's "greater" is about the distribution function: above the diagonal, p-values are too small
-    one_sided, two_sided = (kstest(checked, "uniform", alternative=which) for which in ("greater", "two-sided"))
+    # scipy's "greater" is about the distribution function: above the diagonal, p-values are too
+    # small
+    one_sided, two_sided = (
+        kstest(checked, "uniform", alternative=which) for which in ("greater", "two-sided")
+    )
     figures = [one_sided.statistic, one_sided.pvalue, two_sided.statistic, two_sided.pvalue]
     return UniformityTest(len(checked), *map(float, figures))

@@ -25,36 +25,40 @@ def coverage_by_group(
 ) -> ConditionalCoverage:
     """Return how often regions hold the truth in each group of objects, with exact intervals.
 
-    A predictor that is right about 90 % of all objects may be right about 99 % of some and 60 % of others: what is
-    guaranteed is the average. Where groups are known beforehand, :class:`~labelsure.ByObject` keeps the level in each.
+    A predictor that is right about 90 % of all objects may be right about 99 % of some and 60 % of
+    others: what is guaranteed is the average. Where groups are known beforehand,
+    :class:`~labelsure.ByObject` keeps the level in each.
 
     Parameters
     ----------
     contains : array-like of bool of shape (n,)
-        Whether each region holds the object's true labelset: ``region.contains(Y_true)``. For a label j taken by
-        itself pass ``~region.wrong(Y_true)[:, j]``, and ``Y_true[:, j]`` as the groups.
+        Whether each region holds the object's true labelset: ``region.contains(Y_true)``. For a
+        label j taken by itself pass ``~region.wrong(Y_true)[:, j]``, and ``Y_true[:, j]`` as the
+        groups.
     groups : array-like of shape (n,)
         What group each object belongs to: numbers or texts.
     name : str, default="group"
         What the groups are made by, for the table.
     coverage_level : float, default=0.95
-        The probability with which each interval is to hold the group's coverage, strictly between 0 and 1.
+        The probability with which each interval is to hold the group's coverage, strictly between 0
+        and 1.
 
     Returns
     -------
     ConditionalCoverage
-        ``print`` it, or ``to_frame()``; ``worst`` is the group to look at, with limits that allow for the choice.
+        ``print`` it, or ``to_frame()``; ``worst`` is the group to look at, with limits that allow
+        for the choice.
 
     Notes
     -----
-    Intervals are those of Clopper and Pearson [1]_, exact for the coverage of *this fitted predictor* where, given the
-    predictor, objects are drawn independently from one distribution. The groups must not be made by looking at
-    ``contains``.
+    Intervals are those of Clopper and Pearson [1]_, exact for the coverage of *this fitted
+    predictor* where, given the predictor, objects are drawn independently from one distribution.
+    The groups must not be made by looking at ``contains``.
 
     References
     ----------
-    .. [1] Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
-       the binomial. Biometrika 26, 404-413.
+    .. [1] Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits
+       illustrated in the case of the binomial. Biometrika 26, 404-413.
 
     Examples
     --------
@@ -70,16 +74,25 @@ def coverage_by_group(
     values = as_array(groups, name="groups", shape="(n_objects,)")
     check_same_length(covered, values, names=("contains", "groups"))
     if values.ndim != 1:
-        raise ValueError(f"groups must have shape (n_objects,), one group per object, got shape {values.shape}.")
+        raise ValueError(
+            f"groups must have shape (n_objects,), one group per object, got shape {values.shape}."
+        )
     missing = [value is None or value != value for value in values.tolist()]  # noqa: PLR0124
     if any(missing):
         raise ValueError(
-            f"groups must name a group for each object, got {values[missing][0]} for object {missing.index(True)}."
+            f"groups must name a group for each object, got {values[missing][0]} for object"
+            f" {missing.index(True)}."
             " Give objects without one a group of their own."
         )
-    found, which = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
+    found, which = np.unique(
+        values.astype(str) if values.dtype == object else values, return_inverse=True
+    )
     return count_covered(
-        covered, [which == g for g in range(len(found))], [str(g) for g in found.tolist()], name, coverage_level
+        covered,
+        [which == g for g in range(len(found))],
+        [str(g) for g in found.tolist()],
+        name,
+        coverage_level,
     )
 
 
@@ -108,7 +121,10 @@ def coverage_by_cardinality(
     labels = check_label_matrix(Y_true, name="Y_true")
     check_same_length(check_contains(contains), labels, names=("contains", "Y_true"))
     return coverage_by_group(
-        contains, labels.sum(axis=1, dtype=np.int64), name="number of labels", coverage_level=coverage_level
+        contains,
+        labels.sum(axis=1, dtype=np.int64),
+        name="number of labels",
+        coverage_level=coverage_level,
     )
 
 
@@ -121,7 +137,8 @@ def coverage_by_label(
 ) -> ConditionalCoverage:
     """Return how often regions hold the truth among the objects that have each label.
 
-    An object with several labels counts for each of them. :class:`~labelsure.ByLabel` keeps the level for one label.
+    An object with several labels counts for each of them. :class:`~labelsure.ByLabel` keeps the
+    level for one label.
 
     Parameters
     ----------
@@ -147,10 +164,13 @@ def coverage_by_label(
     return count_covered(covered, labels.T == 1, names, "label", coverage_level)
 
 
-def coverage_by_size(contains: ArrayLike, sizes: Sizes, *, coverage_level: float = 0.95) -> ConditionalCoverage:
+def coverage_by_size(
+    contains: ArrayLike, sizes: Sizes, *, coverage_level: float = 0.95
+) -> ConditionalCoverage:
     """Return how often regions hold the truth by how large they are, in the bins of :func:`size_histogram`.
 
-    Small regions are what people act on, so they should not be wrong more often than large ones [1]_.
+    Small regions are what people act on, so they should not be wrong more often than large ones
+    [1]_.
 
     Parameters
     ----------
@@ -163,8 +183,8 @@ def coverage_by_size(contains: ArrayLike, sizes: Sizes, *, coverage_level: float
 
     References
     ----------
-    .. [1] Angelopoulos, A., Bates, S., Malik, J., Jordan, M. (2021). Uncertainty sets for image classifiers using
-       conformal prediction. ICLR 2021.
+    .. [1] Angelopoulos, A., Bates, S., Malik, J., Jordan, M. (2021). Uncertainty sets for image
+       classifiers using conformal prediction. ICLR 2021.
 
     Examples
     --------
@@ -174,19 +194,30 @@ def coverage_by_size(contains: ArrayLike, sizes: Sizes, *, coverage_level: float
     """
     covered = check_contains(contains)
     names = (EMPTY, *size_histogram(sizes).bins)
-    places = np.array([int(size) and (int(size) - 1).bit_length() + 1 for size in np.asarray(sizes, dtype=object)])
+    places = np.array(
+        [int(size) and (int(size) - 1).bit_length() + 1 for size in np.asarray(sizes, dtype=object)]
+    )
     check_same_length(covered, places, names=("contains", "sizes"))
     used = np.unique(places)
     members = [places == place for place in used]
-    return count_covered(covered, members, [names[place] for place in used], "labelsets", coverage_level)
+    return count_covered(
+        covered, members, [names[place] for place in used], "labelsets", coverage_level
+    )
 
 
 def count_covered(
-    covered: BoolArray, members: Any, names: Sequence[str], by: str, coverage_level: float, slab: Slab | None = None
+    covered: BoolArray,
+    members: Any,
+    names: Sequence[str],
+    by: str,
+    coverage_level: float,
+    slab: Slab | None = None,
 ) -> ConditionalCoverage:
     """Return the coverage of groups given by a mask of objects each."""
     if not 0 < check_number(coverage_level, name="coverage_level", above=0) < 1:
-        raise ValueError(f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}.")
+        raise ValueError(
+            f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}."
+        )
     return ConditionalCoverage(
         by,
         tuple(names),

@@ -49,7 +49,9 @@ class Slab:
         """Tell which objects lie in the slab."""
         objects = as_numbers(X, name="X", shape=f"(n_objects, {len(self.direction)})")
         if objects.ndim != 2 or objects.shape[1] != len(self.direction):
-            raise ValueError(f"X must have shape (n_objects, {len(self.direction)}), got {objects.shape}.")
+            raise ValueError(
+                f"X must have shape (n_objects, {len(self.direction)}), got {objects.shape}."
+            )
         places = objects.astype(np.float64) @ self.direction
         inside: BoolArray = (places >= self.low) & (places <= self.high)
         return inside
@@ -119,15 +121,19 @@ class ConditionalCoverage:
     def worst(self) -> GroupCoverage:
         """The group that is most surely covered less than others: that with the lowest upper limit.
 
-        Its limits, and those it is chosen by, are those of all groups at once (Bonferroni): the worst of many groups
-        looks bad by chance alone.
+        Its limits, and those it is chosen by, are those of all groups at once (Bonferroni): the
+        worst of many groups looks bad by chance alone.
         """
         level = 1 - (1 - self.coverage_level) / max(self.n_compared, 1)
         low, high = clopper_pearson(self.n_covered, self.n_objects, level)
         candidates = range(len(self.groups)) if self.slab is None else range(1)
         i = min(candidates, key=lambda i: (high[i], self.coverage[i]))
         return GroupCoverage(
-            self.groups[i], int(self.n_objects[i]), float(self.coverage[i]), float(low[i]), float(high[i])
+            self.groups[i],
+            int(self.n_objects[i]),
+            float(self.coverage[i]),
+            float(low[i]),
+            float(high[i]),
         )
 
     def to_frame(self) -> Any:
@@ -153,12 +159,19 @@ class ConditionalCoverage:
         shown = np.sort(np.argsort(high, kind="stable")[:n_shown])
         rows = [(self.by, "objects", "coverage", "low", "high")]
         rows += [
-            (self.groups[i], str(self.n_objects[i]), *(f"{x:.4f}" for x in (self.coverage[i], low[i], high[i])))
+            (
+                self.groups[i],
+                str(self.n_objects[i]),
+                *(f"{x:.4f}" for x in (self.coverage[i], low[i], high[i])),
+            )
             for i in shown
         ]
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
         lines = [
-            "  ".join(cell.ljust(width) if not k else cell.rjust(width) for k, (cell, width) in enumerate(cells))
+            "  ".join(
+                cell.ljust(width) if not k else cell.rjust(width)
+                for k, (cell, width) in enumerate(cells)
+            )
             for cells in (list(zip(row, widths, strict=True)) for row in rows)
         ]
         if n_shown < len(self.groups):
@@ -176,22 +189,25 @@ class ConditionalCoverage:
             return f"Limits at {percent}; the slab was chosen with other objects."
         together = f" for all {self.n_compared} groups at once" if self.n_compared > 1 else ""
         return (
-            f"Worst: {worst.group}, {worst.coverage:.4f} ({worst.low:.4f} to {worst.high:.4f}, at {percent}{together};"
+            f"Worst: {worst.group}, {worst.coverage:.4f} ({worst.low:.4f} to {worst.high:.4f}, at"
+            f" {percent}{together};"
             f" limits in the table: {percent} each)."
         )
 
 
-def clopper_pearson(successes: IntArray, trials: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
+def clopper_pearson(
+    successes: IntArray, trials: IntArray, level: float
+) -> tuple[FloatArray, FloatArray]:
     r"""Return exact limits of probabilities from numbers of successes: those of [1]_.
 
-    With k of n, the lower limit is the :math:`\alpha / 2` quantile of Beta(k, n - k + 1), the upper one the
-    :math:`1 - \alpha / 2` quantile of Beta(k + 1, n - k), with :math:`\alpha = 1 -` ``level``; 0 and 1 where these are
-    not defined.
+    With k of n, the lower limit is the :math:`\alpha / 2` quantile of Beta(k, n - k + 1), the upper
+    one the :math:`1 - \alpha / 2` quantile of Beta(k + 1, n - k), with :math:`\alpha = 1 -`
+    ``level``; 0 and 1 where these are not defined.
 
     References
     ----------
-    .. [1] Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
-       the binomial. Biometrika 26, 404-413.
+    .. [1] Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits
+       illustrated in the case of the binomial. Biometrika 26, 404-413.
 
     Examples
     --------

@@ -25,15 +25,16 @@ class EfficiencyCriteria:
     significance : tuple of float
         The levels of N, M, E, OM and OE.
     S, F, OF : float or None
-        Sums of p-values: of all labelsets, of all but the most plausible, of the false ones; None with more labels
-        than can be listed.
+        Sums of p-values: of all labelsets, of all but the most plausible, of the false ones; None
+        with more labels than can be listed.
     U, OU : float
         The second largest p-value; the largest of a false labelset.
     N, M, E : tuple of float
-        By level: the size of a region, the share of regions with more than one labelset, the labelsets beyond the
-        first.
+        By level: the size of a region, the share of regions with more than one labelset, the
+        labelsets beyond the first.
     OM, OE : tuple of float
-        By level: the share of regions with a false labelset, the number of false labelsets in a region.
+        By level: the share of regions with a false labelset, the number of false labelsets in a
+        region.
     n_estimated : tuple of int
         By level: of how many regions the size is an estimate, which N, E and OE then rest on.
 
@@ -72,7 +73,10 @@ class EfficiencyCriteria:
 
     def __str__(self) -> str:
         """Write a table with one row per criterion and one column per level."""
-        lines = [f"{'significance':<12}{'any':>8}" + "".join(f"{level:>8g}" for level in self.significance)]
+        lines = [
+            f"{'significance':<12}{'any':>8}"
+            + "".join(f"{level:>8g}" for level in self.significance)
+        ]
         for name in ("S", "N", "U", "F", "M", "E", "OU", "OF", "OM", "OE"):
             value = getattr(self, name)
             figures = "".join(f" {one:>7.4g}" for one in value) if isinstance(value, tuple) else ""
@@ -90,8 +94,8 @@ def efficiency_criteria(
 ) -> EfficiencyCriteria:
     r"""Return the ten criteria of efficiency of [1]_: how little predictions leave open.
 
-    Means over objects, with :math:`p(\psi)` the p-value of a labelset, :math:`\psi_i` the true one and :math:`\Gamma`
-    the region at a level:
+    Means over objects, with :math:`p(\psi)` the p-value of a labelset, :math:`\psi_i` the true one
+    and :math:`\Gamma` the region at a level:
 
     ==  ======================================  ==  ===========================================
     S   :math:`\sum_\psi p(\psi)`               OF  :math:`\sum_{\psi \neq \psi_i} p(\psi)`
@@ -102,9 +106,10 @@ def efficiency_criteria(
     M   :math:`[|\Gamma| > 1]`                  OM  :math:`[\Gamma \setminus \{\psi_i\} \neq \emptyset]`
     ==  ======================================  ==  ===========================================
 
-    S, N, OF and OE are the *probabilistic* criteria: in the idealised setting of [1]_ nothing beats scores that are the
-    true probabilities of labelsets. For the others something may, so prefer these four to compare measures.
-    True labels that are no candidate, the empty labelset where it is excluded, make all candidates false.
+    S, N, OF and OE are the *probabilistic* criteria: in the idealised setting of [1]_ nothing beats
+    scores that are the true probabilities of labelsets. For the others something may, so prefer
+    these four to compare measures. True labels that are no candidate, the empty labelset where it
+    is excluded, make all candidates false.
 
     Parameters
     ----------
@@ -122,8 +127,8 @@ def efficiency_criteria(
 
     References
     ----------
-    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for conformal
-       prediction. COPA 2016, LNCS 9653, 23-39.
+    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for
+       conformal prediction. COPA 2016, LNCS 9653, 23-39.
 
     Examples
     --------
@@ -153,7 +158,9 @@ def efficiency_criteria(
         OF=None if sums is None else float(np.mean(sums - predictions.p_value(labels))),
         OM=tuple(share_above(size, 0) for size in false),
         OE=tuple(mean_region_size(size) for size in false),
-        n_estimated=tuple(sum(one.at_least < one.at_most for one in region.size_estimates) for region in regions),
+        n_estimated=tuple(
+            sum(one.at_least < one.at_most for one in region.size_estimates) for region in regions
+        ),
     )
 
 
@@ -171,4 +178,6 @@ def _sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray | None:
         return None
     n_at_once = max(1, BLOCK_BYTES // (8 * 2 ** len(predictions.label_names)))
     starts = range(0, len(predictions), n_at_once)
-    return np.concatenate([predictions[start : start + n_at_once].p_values().sum(axis=1) for start in starts])
+    return np.concatenate(
+        [predictions[start : start + n_at_once].p_values().sum(axis=1) for start in starts]
+    )

@@ -32,8 +32,10 @@ def check_labelset_predictions(predictions: LabelsetPredictions) -> LabelsetPred
     """
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
-            f"predictions must be what predict_labelsets returns, got a {type(predictions).__name__}."
-            " Pass model.predict_labelsets(X), not what predict returns; true labels, where asked for, come before it."
+            f"predictions must be what predict_labelsets returns, got a"
+            f" {type(predictions).__name__}."
+            " Pass model.predict_labelsets(X), not what predict returns; true labels, where asked"
+            " for, come before it."
         )
     if len(predictions) == 0:
         raise ValueError("predictions must be of at least one object to evaluate, got none.")
@@ -71,7 +73,10 @@ def check_levels(significance: float | Iterable[float]) -> tuple[float, ...]:
     levels: tuple[Any, ...] = tuple(significance) if is_list(significance) else (significance,)
     exact = [check_significance(level) for level in levels]
     if not levels:
-        raise ValueError("significance must hold at least one level, got none. Pass for instance (0.05, 0.1, 0.2).")
+        raise ValueError(
+            "significance must hold at least one level, got none. Pass for instance (0.05, 0.1,"
+            " 0.2)."
+        )
     twice = [level for n, level in enumerate(levels) if exact[n] in exact[:n]]
     if twice:
         raise ValueError(f"significance must hold different levels, got {twice[0]} twice.")
@@ -91,14 +96,16 @@ def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
     array = as_numbers(p_values, name="p_values", shape="(n,)")
     if array.dtype == bool or array.ndim != 1:
         raise ValueError(
-            f"p_values must be numbers in an array of shape (n,), got shape {array.shape} of type {array.dtype}."
+            f"p_values must be numbers in an array of shape (n,), got shape {array.shape} of type"
+            f" {array.dtype}."
         )
     numbers = array.astype(np.float64)
     if outside := find_entry(~((numbers >= 0) & (numbers <= 1)), numbers):
         raise ValueError(f"p_values must lie between 0 and 1, got {outside}.")
     if not allow_zero and np.any(numbers == 0):
         raise ValueError(
-            f"p_values must be above 0, got 0 at position {int(np.argmin(numbers))}: smoothed p-values never are."
+            f"p_values must be above 0, got 0 at position {int(np.argmin(numbers))}: smoothed"
+            f" p-values never are."
             " Make them with online_p_values, or look for a true labelset that was no candidate."
         )
     return numbers

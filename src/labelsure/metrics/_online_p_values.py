@@ -27,13 +27,15 @@ class OnlinePValues:
 
     Notes
     -----
-    If the scores are exchangeable, which those of exchangeable examples under one fixed model are, then p_1, p_2, ...
-    are independent and uniform [1]_. The first l scores may be those of calibration examples, in any order: the
-    p-values after them keep that property. The model must not have been trained on any of these examples.
+    If the scores are exchangeable, which those of exchangeable examples under one fixed model are,
+    then p_1, p_2, ... are independent and uniform [1]_. The first l scores may be those of
+    calibration examples, in any order: the p-values after them keep that property. The model must
+    not have been trained on any of these examples.
 
     References
     ----------
-    .. [1] Vovk, V., Nouretdinov, I., Gammerman, A. (2003). Testing exchangeability on-line. ICML, 768-775.
+    .. [1] Vovk, V., Nouretdinov, I., Gammerman, A. (2003). Testing exchangeability on-line. ICML,
+       768-775.
 
     Examples
     --------
@@ -62,7 +64,8 @@ class OnlinePValues:
         Parameters
         ----------
         scores : array-like of int or float of shape (m,)
-            Nonconformity scores, larger is stranger. Whole numbers are compared as such, so ties are exact.
+            Nonconformity scores, larger is stranger. Whole numbers are compared as such, so ties
+            are exact.
         """
         checked = check_scores_in_order(scores)
         blocks = [checked[start : start + BLOCK] for start in range(0, len(checked), BLOCK)]
@@ -70,13 +73,19 @@ class OnlinePValues:
 
     def _update_block(self, block: np.ndarray[Any, Any]) -> FloatArray:
         larger, equal = _count_earlier(block)
-        below, up_to = (np.searchsorted(self._sorted, block, side=side) for side in ("left", "right"))
+        below, up_to = (
+            np.searchsorted(self._sorted, block, side=side) for side in ("left", "right")
+        )
         n_seen = len(self) + 1 + np.arange(len(block))
         draws = 1 - self._rng.random_sample(len(block))  # in (0, 1]: no p-value is ever 0
-        p_values: FloatArray = (larger + len(self) - up_to + draws * (equal + up_to - below + 1)) / n_seen
+        p_values: FloatArray = (
+            larger + len(self) - up_to + draws * (equal + up_to - below + 1)
+        ) / n_seen
         ordered = np.sort(block)
         merged = np.result_type(self._sorted, block)
-        self._sorted = np.insert(self._sorted.astype(merged), np.searchsorted(self._sorted, ordered), ordered)
+        self._sorted = np.insert(
+            self._sorted.astype(merged), np.searchsorted(self._sorted, ordered), ordered
+        )
         return p_values
 
 
@@ -85,14 +94,14 @@ def online_p_values(scores: ArrayLike, *, random_state: Any = None) -> FloatArra
 
     .. math:: p_n = \frac{|\{i \le n : s_i > s_n\}| + u_n \, |\{i \le n : s_i = s_n\}|}{n}
 
-    with :math:`u_n` uniform on (0, 1]. For exchangeable scores they are independent and uniform [1]_: what
-    :class:`ExchangeabilityMartingale` and :func:`p_value_uniformity` ask for.
+    with :math:`u_n` uniform on (0, 1]. For exchangeable scores they are independent and uniform
+    [1]_: what :class:`ExchangeabilityMartingale` and :func:`p_value_uniformity` ask for.
 
     Parameters
     ----------
     scores : array-like of int or float of shape (n,)
-        Nonconformity scores of true labelsets under one fixed model, in the order of their arrival, larger is
-        stranger. The model must not have been trained on these examples.
+        Nonconformity scores of true labelsets under one fixed model, in the order of their arrival,
+        larger is stranger. The model must not have been trained on these examples.
     random_state : int, RandomState instance or None, default=None
         For the draws u. With an int, more scores at the end do not change the p-values before them.
 
@@ -107,7 +116,8 @@ def online_p_values(scores: ArrayLike, *, random_state: Any = None) -> FloatArra
 
     References
     ----------
-    .. [1] Vovk, V., Nouretdinov, I., Gammerman, A. (2003). Testing exchangeability on-line. ICML, 768-775.
+    .. [1] Vovk, V., Nouretdinov, I., Gammerman, A. (2003). Testing exchangeability on-line. ICML,
+       768-775.
 
     Examples
     --------
@@ -126,15 +136,21 @@ def check_scores_in_order(scores: ArrayLike) -> np.ndarray[Any, Any]:
         raise ValueError(f"scores must be numbers, got {odd}.")
     if array.dtype.kind == "i" or (array.dtype.kind == "f" and not np.isnan(array).any()):
         return array.astype(np.int64 if array.dtype.kind == "i" else np.float64)
-    # One by one as Python numbers: numpy would make floats of [1, 2**63], and ties of numbers that differ.
+    # One by one as Python numbers: numpy would make floats of [1, 2**63], and ties of numbers that
+    # differ.
     values = array.tolist()
     for n, value in enumerate(values):
         if not is_real(value) or value != value:  # noqa: PLR0124 - NaN, of numbers that no float holds too
             raise ValueError(f"scores must be numbers, got {value!r} at position {n}.")
     try:
-        return np.array(values, dtype=np.int64 if all(isinstance(value, Integral) for value in values) else np.float64)
+        return np.array(
+            values,
+            dtype=np.int64 if all(isinstance(value, Integral) for value in values) else np.float64,
+        )
     except OverflowError as error:
-        raise ValueError("scores that are whole numbers must lie within the range of int64, below 2^63.") from error
+        raise ValueError(
+            "scores that are whole numbers must lie within the range of int64, below 2^63."
+        ) from error
 
 
 def _count_earlier(block: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:

@@ -15,7 +15,8 @@ from labelsure.predictions import LabelsetRegion, RegionSize
 Sizes: TypeAlias = ArrayLike | Sequence[RegionSize]
 
 EMPTY = "empty"
-# Beyond a million the ends of a bin are written as powers of two: those of a 159-label problem have 48 digits.
+# Beyond a million the ends of a bin are written as powers of two: those of a 159-label problem have
+# 48 digits.
 LAST_BIN_IN_DIGITS = 20
 
 
@@ -24,8 +25,8 @@ def error_rate(contains: ArrayLike) -> float:
 
     .. math:: \frac{1}{n} \, |\{i : \psi_i \notin \Gamma_i\}|
 
-    where :math:`\Gamma_i` is the region of object i [1]_. At significance :math:`\varepsilon` a valid predictor stays
-    near or below :math:`\varepsilon`.
+    where :math:`\Gamma_i` is the region of object i [1]_. At significance :math:`\varepsilon` a
+    valid predictor stays near or below :math:`\varepsilon`.
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ def error_rate(contains: ArrayLike) -> float:
 
     References
     ----------
-    .. [1] Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI 2014 Workshops,
-       IFIP AICT 437, 241-250.
+    .. [1] Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI
+       2014 Workshops, IFIP AICT 437, 241-250.
 
     Examples
     --------
@@ -68,8 +69,8 @@ class SizeHistogram:
     n_empty : int
         The number of regions with no labelset at all.
     counts : tuple of int
-        ``counts[i]`` is the number of regions with a size above 2^(i-1) and at most 2^i; ``counts[0]`` of those with
-        one labelset.
+        ``counts[i]`` is the number of regions with a size above 2^(i-1) and at most 2^i;
+        ``counts[0]`` of those with one labelset.
 
     Examples
     --------
@@ -91,7 +92,8 @@ class SizeHistogram:
         if min((self.n_empty, *self.counts)) < 0 or self.n_objects == 0:
             raise ValueError(
                 "A SizeHistogram must count at least one region and none negatively,"
-                f" got n_empty={self.n_empty} and counts={self.counts}. Make one with size_histogram(sizes)."
+                f" got n_empty={self.n_empty} and counts={self.counts}. Make one with"
+                f" size_histogram(sizes)."
             )
 
     @property
@@ -128,26 +130,36 @@ class SizeHistogram:
         """Write the table from the first bin in use to the last, under the empty regions."""
         used = [index for index, count in enumerate(self.counts) if count]
         shown = range(used[0], used[-1] + 1) if used else range(0)
-        rows = [("labelsets", "objects", "share"), (EMPTY, str(self.n_empty), f"{self.empty_share:.4f}")]
+        rows = [
+            ("labelsets", "objects", "share"),
+            (EMPTY, str(self.n_empty), f"{self.empty_share:.4f}"),
+        ]
         shares = self.shares
-        rows += [(_bin_name(index), str(self.counts[index]), f"{shares[index]:.4f}") for index in shown]
+        rows += [
+            (_bin_name(index), str(self.counts[index]), f"{shares[index]:.4f}") for index in shown
+        ]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        return "\n".join(f"{name:<{widths[0]}}  {n:>{widths[1]}}  {share:>{widths[2]}}" for name, n, share in rows)
+        return "\n".join(
+            f"{name:<{widths[0]}}  {n:>{widths[1]}}  {share:>{widths[2]}}"
+            for name, n, share in rows
+        )
 
 
 def size_histogram(sizes: Sizes, *, max_size: int | None = None) -> SizeHistogram:
     """Count regions by size in bins 1, 2, 3-4, 5-8, ...: the rows of the paper's region tables.
 
-    Bin i holds the sizes in (2^(i-1), 2^i] [1]_. Empty regions, which the paper has no row for, are kept apart.
+    Bin i holds the sizes in (2^(i-1), 2^i] [1]_. Empty regions, which the paper has no row for, are
+    kept apart.
 
     Parameters
     ----------
     sizes : array-like of shape (n,)
-        The number of labelsets in each region: ``region.sizes``, or ``region.size_estimates``, which are binned exactly
-        for any number of labels. Whole numbers, floats among them.
+        The number of labelsets in each region: ``region.sizes``, or ``region.size_estimates``,
+        which are binned exactly for any number of labels. Whole numbers, floats among them.
     max_size : int or None
-        The largest size possible, to get the same bins from every run: the last bin is the one it falls in, so
-        ``2**n_labels`` gives n_labels + 1 bins. Without it the last bin is that of the largest region.
+        The largest size possible, to get the same bins from every run: the last bin is the one it
+        falls in, so ``2**n_labels`` gives n_labels + 1 bins. Without it the last bin is that of the
+        largest region.
 
     Returns
     -------
@@ -156,8 +168,8 @@ def size_histogram(sizes: Sizes, *, max_size: int | None = None) -> SizeHistogra
 
     References
     ----------
-    .. [1] Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI 2014 Workshops,
-       IFIP AICT 437, 241-250.
+    .. [1] Papadopoulos, H. (2014). A cross-conformal predictor for multi-label classification. AIAI
+       2014 Workshops, IFIP AICT 437, 241-250.
 
     Examples
     --------
@@ -177,13 +189,16 @@ def size_histogram(sizes: Sizes, *, max_size: int | None = None) -> SizeHistogra
         limit = check_count(max_size, name="max_size")
         if largest > limit:
             raise ValueError(
-                f"sizes must be at most max_size, got {_shown(largest)} for object {checked.index(largest)} where"
+                f"sizes must be at most max_size, got {_shown(largest)} for object"
+                f" {checked.index(largest)} where"
                 f" max_size is {_shown(limit)}. Pass max_size=2**n_labels, or leave it out."
             )
         largest = limit
     found = Counter(_bin_of(size) for size in checked if size)
     n_bins = _bin_of(max(largest, 1)) + 1
-    return SizeHistogram(n_empty=checked.count(0), counts=tuple(found[index] for index in range(n_bins)))
+    return SizeHistogram(
+        n_empty=checked.count(0), counts=tuple(found[index] for index in range(n_bins))
+    )
 
 
 def mean_region_size(sizes: Sizes) -> float:
@@ -203,8 +218,8 @@ def mean_region_size(sizes: Sizes) -> float:
 
     References
     ----------
-    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for conformal
-       prediction. COPA 2016, LNCS 9653, 23-39.
+    .. [1] Vovk, V., Fedorova, V., Nouretdinov, I., Gammerman, A. (2016). Criteria of efficiency for
+       conformal prediction. COPA 2016, LNCS 9653, 23-39.
 
     Examples
     --------
@@ -227,7 +242,8 @@ def median_region_size(sizes: Sizes) -> float:
     Returns
     -------
     float
-        The middle size, or the mean of the two middle ones; infinity where it is beyond the largest float.
+        The middle size, or the mean of the two middle ones; infinity where it is beyond the largest
+        float.
 
     Examples
     --------
@@ -244,7 +260,9 @@ def sizes_of(region: LabelsetRegion, less: ArrayLike = 0) -> list[int]:
     Not below 0, though: an estimate may have missed the few members of a region.
     """
     fewer = np.broadcast_to(less, len(region)).astype(int)
-    return [max(size.value - int(by), 0) for size, by in zip(region.size_estimates, fewer, strict=True)]
+    return [
+        max(size.value - int(by), 0) for size, by in zip(region.size_estimates, fewer, strict=True)
+    ]
 
 
 def share_above(sizes: Sequence[int], limit: int) -> float:
@@ -281,7 +299,8 @@ def _check_sizes(sizes: Sizes, *, finite: bool = False) -> list[int | float]:
     if odd:
         raise ValueError(
             f"sizes must be {'finite ' if finite else ''}whole numbers of at least 0, got {odd}."
-            " Pass the number of labelsets in each region: region.sizes, or region.size_estimates where those are"
+            " Pass the number of labelsets in each region: region.sizes, or region.size_estimates"
+            " where those are"
             " infinite."
         )
     return checked
@@ -292,7 +311,8 @@ def _one_per_object(values: Sizes, name: str) -> np.ndarray[Any, Any]:
     array = np.asarray(values) if hasattr(values, "dtype") else np.asarray(values, dtype=object)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(
-            f"{name} must have shape (n_objects,) with at least one object, got shape {array.shape}."
+            f"{name} must have shape (n_objects,) with at least one object, got shape"
+            f" {array.shape}."
             " Pass one entry per region."
         )
     return array

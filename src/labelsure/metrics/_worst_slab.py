@@ -34,9 +34,10 @@ def coverage_in_worst_slab(
 ) -> ConditionalCoverage:
     r"""Look for the objects between two parallel planes whose regions hold the truth least often.
 
-    Worst-slab coverage [1]_ is the least coverage in any slab :math:`\{x : a \le v^T x \le b\}` that holds a share of
-    at least :math:`\delta` of the objects. Here the slab is found with one half of the objects, over many directions
-    v, and its coverage is measured with the other half: a number that does not suffer from having been looked for.
+    Worst-slab coverage [1]_ is the least coverage in any slab :math:`\{x : a \le v^T x \le b\}`
+    that holds a share of at least :math:`\delta` of the objects. Here the slab is found with one
+    half of the objects, over many directions v, and its coverage is measured with the other half: a
+    number that does not suffer from having been looked for.
 
     Parameters
     ----------
@@ -45,10 +46,11 @@ def coverage_in_worst_slab(
     X : array-like of shape (n, n_features)
         Numbers that describe the objects, none missing: their features, or others.
     min_share : float, default=0.1
-        The share :math:`\delta` of the first half that a slab has to hold, strictly between 0 and 1.
+        The share :math:`\delta` of the first half that a slab has to hold, strictly between 0 and
+        1.
     n_directions : int, default=1000
-        How many directions are tried: independent ones, uniform on the sphere after each feature was divided by its
-        standard deviation.
+        How many directions are tried: independent ones, uniform on the sphere after each feature
+        was divided by its standard deviation.
     coverage_level : float, default=0.95
         As in :func:`coverage_by_group`.
     random_state : int, RandomState or None, default=None
@@ -57,17 +59,19 @@ def coverage_in_worst_slab(
     Returns
     -------
     ConditionalCoverage
-        Of the slab and of the rest, in the second half of the objects; ``slab.holds(X)`` tells who is in it.
+        Of the slab and of the rest, in the second half of the objects; ``slab.holds(X)`` tells who
+        is in it.
 
     Notes
     -----
-    Given the first half the slab is fixed, so its interval is exact without any allowance for the search, for objects
-    drawn independently. In each direction the worst window of the sorted objects is found exactly.
+    Given the first half the slab is fixed, so its interval is exact without any allowance for the
+    search, for objects drawn independently. In each direction the worst window of the sorted
+    objects is found exactly.
 
     References
     ----------
-    .. [1] Cauchois, M., Gupta, S., Duchi, J. (2021). Knowing what you know: valid and validated confidence sets in
-       multiclass and multilabel prediction. JMLR 22(81), 1-42.
+    .. [1] Cauchois, M., Gupta, S., Duchi, J. (2021). Knowing what you know: valid and validated
+       confidence sets in multiclass and multilabel prediction. JMLR 22(81), 1-42.
 
     Examples
     --------
@@ -87,7 +91,10 @@ def coverage_in_worst_slab(
     share = check_number(min_share, name="min_share", above=0)
     if share >= 1 or len(covered) < 2:
         got = f"{len(covered)} object" if len(covered) < 2 else f"min_share={min_share!r}"
-        raise ValueError(f"A slab takes at least two objects and a min_share strictly between 0 and 1, got {got}.")
+        raise ValueError(
+            f"A slab takes at least two objects and a min_share strictly between 0 and 1, got"
+            f" {got}."
+        )
     check_count(n_directions, name="n_directions")
     random = check_random_state(random_state)
     order = random.permutation(len(covered))
@@ -96,10 +103,14 @@ def coverage_in_worst_slab(
         slab = _find_slab(covered[first], places[first], share, n_directions, random)
     inside = slab.holds(places[second])
     names = ("in the slab", "outside")
-    return count_covered(covered[second], [inside, ~inside], names, "worst slab", coverage_level, slab)
+    return count_covered(
+        covered[second], [inside, ~inside], names, "worst slab", coverage_level, slab
+    )
 
 
-def _find_slab(covered: BoolArray, X: FloatArray, share: float, n_directions: int, random: Any) -> Slab:
+def _find_slab(
+    covered: BoolArray, X: FloatArray, share: float, n_directions: int, random: Any
+) -> Slab:
     """Return the slab with the lowest coverage among those with at least this share of the objects."""
     least = max(1, math.ceil(share * len(X)))
     scales = X.std(axis=0)
@@ -118,12 +129,15 @@ def _find_slab(covered: BoolArray, X: FloatArray, share: float, n_directions: in
     return found
 
 
-def find_window(covered: IntArray, least: int, *, below: Fraction) -> tuple[int, int, Fraction] | None:
+def find_window(
+    covered: IntArray, least: int, *, below: Fraction
+) -> tuple[int, int, Fraction] | None:
     """Return the window ``covered[start:stop]`` of at least ``least`` entries with the lowest mean, and that mean.
 
-    Dinkelbach's method: for a mean m / w, the sums of ``w * covered - m`` over windows are differences of running sums,
-    and the lowest of these, if it is below 0, belongs to a window with a lower mean. That is repeated until there is
-    none. All numbers are whole; each round takes linear time and there are few.
+    Dinkelbach's method: for a mean m / w, the sums of ``w * covered - m`` over windows are
+    differences of running sums, and the lowest of these, if it is below 0, belongs to a window with
+    a lower mean. That is repeated until there is none. All numbers are whole; each round takes
+    linear time and there are few.
 
     Parameters
     ----------
@@ -163,5 +177,8 @@ def _check_features(X: ArrayLike, n_objects: int) -> FloatArray:
     features: FloatArray = array.astype(np.float64)
     odd = find_entry(~np.isfinite(features), features)
     if odd:
-        raise ValueError(f"X must hold finite numbers, got {odd}. Fill in what is missing, or leave the feature out.")
+        raise ValueError(
+            f"X must hold finite numbers, got {odd}. Fill in what is missing, or leave the"
+            f" feature out."
+        )
     return features

@@ -1,6 +1,7 @@
 """The 2014 paper: its learners, the ranking measures of their authors, and its tables.
 
-``coverage_error`` counts from 0, as these papers do: it is one less than the function of that name in scikit-learn.
+``coverage_error`` counts from 0, as these papers do: it is one less than the function of that name
+in scikit-learn.
 """
 
 from labelsure.paper._bpmll import BPMLLClassifier

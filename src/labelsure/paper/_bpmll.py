@@ -40,14 +40,14 @@ class BPMLLClassifier(MultiLabelClassifier):
     .. math:: E = \sum_i \frac{1}{|Y_i||\bar Y_i|} \sum_{(k, l) \in Y_i \times \bar Y_i} e^{-(c_k - c_l)}
               + \lambda \lVert w \rVert^2
 
-    one example at a time: ``w += learning_rate * gradient_i - (2 * weight_decay / n) * w``, biases included, from
-    Nguyen and Widrow's initial weights. A linear function of the outputs then learns the cut: for each training
-    example the lowest of the q + 1 cuts (lowest output - 0.1, midpoints of neighbours, highest + 0.1) that
-    misclassify the fewest labels, regressed on the outputs by least squares. A label is on iff its output is at
-    least the predicted cut.
+    one example at a time: ``w += learning_rate * gradient_i - (2 * weight_decay / n) * w``, biases
+    included, from Nguyen and Widrow's initial weights. A linear function of the outputs then learns
+    the cut: for each training example the lowest of the q + 1 cuts (lowest output - 0.1, midpoints
+    of neighbours, highest + 0.1) that misclassify the fewest labels, regressed on the outputs by
+    least squares. A label is on iff its output is at least the predicted cut.
 
-    Scale the features first, for instance with :class:`sklearn.preprocessing.MinMaxScaler`. Sparse X is not made
-    dense, and is faster by as much as it is empty.
+    Scale the features first, for instance with :class:`sklearn.preprocessing.MinMaxScaler`. Sparse
+    X is not made dense, and is faster by as much as it is empty.
 
     Parameters
     ----------
@@ -60,16 +60,17 @@ class BPMLLClassifier(MultiLabelClassifier):
     weight_decay : float, default=0.1
         The factor :math:`\lambda` of the squared weights.
     shuffle : bool, default=True
-        Show the examples in a new random order in every epoch. ``False`` keeps the order of X: in a file sorted by
-        class the network then remembers the last class best (the published figures of this method for the data set
-        scene are of that kind).
+        Show the examples in a new random order in every epoch. ``False`` keeps the order of X: in a
+        file sorted by class the network then remembers the last class best (the published figures
+        of this method for the data set scene are of that kind).
     random_state : int, RandomState or None, default=None
         Draws the initial weights and the orders.
 
     Attributes
     ----------
     hidden_weights_ : array of shape (n_features, n_hidden)
-        Weights from features to hidden units; ``hidden_bias_`` of shape (n_hidden,) are their biases.
+        Weights from features to hidden units; ``hidden_bias_`` of shape (n_hidden,) are their
+        biases.
     output_weights_ : array of shape (n_hidden, q)
         Weights from hidden units to outputs; ``output_bias_`` of shape (q,) are their biases.
     cut_coef_ : array of shape (q,)
@@ -79,17 +80,19 @@ class BPMLLClassifier(MultiLabelClassifier):
 
     Notes
     -----
-    Examples with no label or with all labels have nothing to rank: only the cut learns from them. Where there are no
-    others (as always with a single label) nothing but the decay is left, whose limit is zero for all weights; so all
-    outputs are zero and the cut tells which is more frequent, no label or all. Use another classifier then.
+    Examples with no label or with all labels have nothing to rank: only the cut learns from them.
+    Where there are no others (as always with a single label) nothing but the decay is left, whose
+    limit is zero for all weights; so all outputs are zero and the cut tells which is more frequent,
+    no label or all. Use another classifier then.
 
     References
     ----------
-    M.-L. Zhang and Z.-H. Zhou, "Multilabel neural networks with applications to functional genomics and text
-    categorization", IEEE Transactions on Knowledge and Data Engineering 18(10), 2006, 1338-1351.
+    M.-L. Zhang and Z.-H. Zhou, "Multilabel neural networks with applications to functional genomics
+    and text categorization", IEEE Transactions on Knowledge and Data Engineering 18(10), 2006,
+    1338-1351.
 
-    D. Nguyen and B. Widrow, "Improving the learning speed of 2-layer neural networks by choosing initial values of
-    the adaptive weights", IJCNN 1990, vol. 3, 21-26.
+    D. Nguyen and B. Widrow, "Improving the learning speed of 2-layer neural networks by choosing
+    initial values of the adaptive weights", IJCNN 1990, vol. 3, 21-26.
 
     Examples
     --------
@@ -134,7 +137,9 @@ class BPMLLClassifier(MultiLabelClassifier):
         low, high = min_max_axis(rows, axis=0)
         self.hidden_weights_, self.hidden_bias_ = draw_nguyen_widrow(low, high, n_hidden, rng)
         ones = np.ones(n_hidden)
-        self.output_weights_, self.output_bias_ = draw_nguyen_widrow(-ones, ones, self.n_labels_, rng)
+        self.output_weights_, self.output_bias_ = draw_nguyen_widrow(
+            -ones, ones, self.n_labels_, rng
+        )
         self._train(rows, Y, rng)
         self.cut_coef_, self.cut_intercept_ = _learn_cut(self._outputs(rows), Y)
         return self
@@ -153,7 +158,8 @@ class BPMLLClassifier(MultiLabelClassifier):
             How far each output lies above the cut.
         """
         outputs = self._outputs(sparse.csr_array(self._check_objects(X)))
-        # not a matrix product: an object's cut must not depend, in the last digits, on the objects beside it
+        # not a matrix product: an object's cut must not depend, in the last digits, on the objects
+        # beside it
         cuts = (outputs * self.cut_coef_).sum(axis=1) + self.cut_intercept_
         return np.asarray(outputs - cuts[:, np.newaxis])
 
@@ -180,7 +186,9 @@ class BPMLLClassifier(MultiLabelClassifier):
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
         n_epochs = check_count(self.n_epochs, name="n_epochs")
         shuffle = check_flag(self.shuffle, name="shuffle")
-        network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
+        network = Network(
+            self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
+        )
         order = np.flatnonzero(np.ptp(Y, axis=1) > 0)
         if order.size == 0:
             for array in network:
@@ -195,7 +203,9 @@ class BPMLLClassifier(MultiLabelClassifier):
     def _outputs(self, rows: Any) -> FloatArray:
         from labelsure.paper._kernels import Network, Rows, network_outputs
 
-        network = Network(self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_)
+        network = Network(
+            self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
+        )
         outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), network)
         return outputs
 
@@ -211,9 +221,9 @@ def draw_nguyen_widrow(
 ) -> tuple[FloatArray, FloatArray]:
     """Draw initial weights (n_inputs, n_units) and biases (n_units,) of a layer of tanh units, as Nguyen and Widrow.
 
-    For inputs rescaled to [-1, 1], each unit's weights point in a random direction and are 1.4 * n_units^(1/n_inputs)
-    long (0.7, times 2 as tanh is steep within [-2, 2]); the biases spread the units evenly over the inputs' range.
-    An input that is constant is only centred.
+    For inputs rescaled to [-1, 1], each unit's weights point in a random direction and are 1.4 *
+    n_units^(1/n_inputs) long (0.7, times 2 as tanh is steep within [-2, 2]); the biases spread the
+    units evenly over the inputs' range. An input that is constant is only centred.
 
     Examples
     --------

@@ -27,9 +27,10 @@ def search_bit_strings(
 ) -> BoolArray:
     """Return the best string of ``n_bits`` bits, not all zero, that a genetic search finds.
 
-    A generation's two best strings go on unchanged. The others are children: four in five take each bit from one of
-    two parents at random, the rest are a parent with each bit flipped with probability 0.01. The string of rank r is
-    chosen as a parent in proportion to 1 / sqrt(r), by stochastic universal sampling (Baker 1987).
+    A generation's two best strings go on unchanged. The others are children: four in five take each
+    bit from one of two parents at random, the rest are a parent with each bit flipped with
+    probability 0.01. The string of rank r is chosen as a parent in proportion to 1 / sqrt(r), by
+    stochastic universal sampling (Baker 1987).
 
     Parameters
     ----------
@@ -65,7 +66,9 @@ def search_bit_strings(
     return np.asarray(strings[np.argmin(costs)])
 
 
-def _next_generation(strings: BoolArray, costs: FloatArray, rng: np.random.RandomState) -> BoolArray:
+def _next_generation(
+    strings: BoolArray, costs: FloatArray, rng: np.random.RandomState
+) -> BoolArray:
     n_children = len(strings) - N_ELITES
     n_crossed = round(CROSSOVER_FRACTION * n_children)
     ranking = np.argsort(costs, kind="stable")

@@ -1,7 +1,7 @@
 """The estimators' inner loops, compiled. Import this module inside functions, on first use.
 
-Each kernel names its slow twin in tests/paper/paper_reference.py; none uses threads, so results do not depend
-on their number.
+Each kernel names its slow twin in tests/paper/paper_reference.py; none uses threads, so results do
+not depend on their number.
 """
 
 import math
@@ -68,7 +68,9 @@ def _activate(values: FloatArray, inputs: IntArray, weights: FloatArray, units: 
 
 
 @kernel
-def _correct(values: FloatArray, inputs: IntArray, weights: FloatArray, steps: FloatArray, keep: float) -> None:
+def _correct(
+    values: FloatArray, inputs: IntArray, weights: FloatArray, steps: FloatArray, keep: float
+) -> None:
     """Decay a layer's weights from some inputs, and move them by the inputs' values times the units' steps."""
     for p in range(inputs.size):
         row, value = weights[inputs[p]], values[p]
@@ -77,7 +79,9 @@ def _correct(values: FloatArray, inputs: IntArray, weights: FloatArray, steps: F
 
 
 @kernel
-def _catch_up(features: IntArray, weights: FloatArray, powers: FloatArray, ages: IntArray, age: int) -> None:
+def _catch_up(
+    features: IntArray, weights: FloatArray, powers: FloatArray, ages: IntArray, age: int
+) -> None:
     """Let the weights of these features decay as often as they have missed; part of train_epoch."""
     for feature in features:
         if ages[feature] < age:
@@ -89,7 +93,8 @@ def _catch_up(features: IntArray, weights: FloatArray, powers: FloatArray, ages:
 def network_outputs(rows: Rows, network: Network) -> FloatArray:
     """Return the outputs, shape (n, q), of BP-MLL's network for the rows of a CSR matrix.
 
-    Not by matrix products: an object's outputs must not depend, in the last digits, on the objects beside it.
+    Not by matrix products: an object's outputs must not depend, in the last digits, on the objects
+    beside it.
 
     Reference : estimator_reference.network_outputs
     Requires : column numbers below the number of rows of hidden_weights
@@ -108,11 +113,14 @@ def network_outputs(rows: Rows, network: Network) -> FloatArray:
 
 
 @kernel
-def train_epoch(rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, rate: float, decay: float) -> None:
+def train_epoch(
+    rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, rate: float, decay: float
+) -> None:
     """Show BP-MLL's network the examples of ``order``, one at a time; the weights change in place.
 
-    Examples are rows of a CSR matrix. The weights of a feature that is zero in an example only decay, and that is
-    put off until the feature is needed again, so that an example costs as much as it has features.
+    Examples are rows of a CSR matrix. The weights of a feature that is zero in an example only
+    decay, and that is put off until the feature is needed again, so that an example costs as much
+    as it has features.
 
     Reference : estimator_reference.train_epoch
     Requires : no duplicate entries in the CSR matrix; at least one label on and one off in each example of order
@@ -152,8 +160,8 @@ def train_epoch(rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, r
 def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
     """Find for each example the cut of its outputs that misclassifies the fewest labels, the lowest such cut.
 
-    Candidates are the lowest output less ``margin``, the midpoints of neighbours, the highest plus ``margin``; a
-    label is on iff its output is at least the cut.
+    Candidates are the lowest output less ``margin``, the midpoints of neighbours, the highest plus
+    ``margin``; a label is on iff its output is at least the cut.
 
     Reference : estimator_reference.best_cuts
     Requires : finite outputs
@@ -178,8 +186,9 @@ def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
 def population_losses(log_odds: FloatArray, Y: LabelMatrix) -> FloatArray:
     """Return the mean of Hamming loss and ranking loss of each of several predictions of the same examples.
 
-    A label is predicted iff its log-odds are above zero. The ranking loss of an example is the share of pairs (label
-    on, label off) in which the first does not have the higher log-odds, and zero where there is no such pair.
+    A label is predicted iff its log-odds are above zero. The ranking loss of an example is the
+    share of pairs (label on, label off) in which the first does not have the higher log-odds, and
+    zero where there is no such pair.
 
     Reference : estimator_reference.population_losses
     Requires : log_odds of shape (n, n_predictions, q), finite; n > 0

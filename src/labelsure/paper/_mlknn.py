@@ -8,7 +8,15 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrixLike, MatrixLike, check_count, check_number
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    check_number,
+)
 from labelsure.estimators._base import MultiLabelClassifier
 
 MAX_BATCH_VALUES = 2**23
@@ -19,8 +27,9 @@ MAX_BATCH_VALUES = 2**23
 class MLkNNClassifier(MultiLabelClassifier):
     r"""Multi-label k-nearest neighbours (ML-kNN).
 
-    Let :math:`C_j(x)` be how many of the :math:`k` nearest training examples of :math:`x` have label :math:`j`. With
-    :math:`H_1` for "x has the label" and :math:`H_0` for "x has it not", label :math:`j` is predicted iff
+    Let :math:`C_j(x)` be how many of the :math:`k` nearest training examples of :math:`x` have
+    label :math:`j`. With :math:`H_1` for "x has the label" and :math:`H_0` for "x has it not",
+    label :math:`j` is predicted iff
 
     .. math::
 
@@ -30,26 +39,26 @@ class MLkNNClassifier(MultiLabelClassifier):
 
     .. math::
 
-        P(H_1) = \frac{s + n_j}{2s + n}, \qquad
-        P(C_j = r \mid H_b) = \frac{s + \#\{i : y_{ij} = b,\, C_j(x_i) = r\}}{s (k + 1) + \#\{i : y_{ij} = b\}} .
+        P(H_1) = \frac{s + n_j}{2s + n}, \qquad P(C_j = r \mid H_b) = \frac{s + \#\{i : y_{ij} =
+        b,\, C_j(x_i) = r\}}{s (k + 1) + \#\{i : y_{ij} = b\}} .
 
-    A training example is never its own neighbour. Neighbours are found by Euclidean distance, equally distant ones in
-    the order of the training set. Scale the features first, for instance with
-    :class:`sklearn.preprocessing.MinMaxScaler` in a pipeline.
+    A training example is never its own neighbour. Neighbours are found by Euclidean distance,
+    equally distant ones in the order of the training set. Scale the features first, for instance
+    with :class:`sklearn.preprocessing.MinMaxScaler` in a pipeline.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        :math:`k`, the number of neighbours. Where the training set has no :math:`k` other examples, all the others
-        are used: see ``n_neighbors_``.
+        :math:`k`, the number of neighbours. Where the training set has no :math:`k` other examples,
+        all the others are used: see ``n_neighbors_``.
     smoothing : float > 0, default=1.0
         :math:`s`, the count added to every case; 1 is Laplace's rule.
 
     Attributes
     ----------
     n_neighbors_ : int
-        The number of neighbours used, ``min(n_neighbors, n_objects - 1)``. With a single training example it is 0,
-        and the smoothed prior answers alone.
+        The number of neighbours used, ``min(n_neighbors, n_objects - 1)``. With a single training
+        example it is 0, and the smoothed prior answers alone.
     priors_ : array of shape (2, n_labels)
         :math:`P(H_0)` and :math:`P(H_1)` for each label.
     likelihoods_ : array of shape (2, n_labels, ``n_neighbors_`` + 1)
@@ -65,8 +74,8 @@ class MLkNNClassifier(MultiLabelClassifier):
 
     References
     ----------
-    M.-L. Zhang, Z.-H. Zhou (2007). ML-KNN: A lazy learning approach to multi-label learning. *Pattern Recognition* 40,
-    2038-2048.
+    M.-L. Zhang, Z.-H. Zhou (2007). ML-KNN: A lazy learning approach to multi-label learning.
+    *Pattern Recognition* 40, 2038-2048.
 
     Examples
     --------
@@ -106,12 +115,17 @@ class MLkNNClassifier(MultiLabelClassifier):
         self.X_, self.Y_ = X, Y
         self.n_neighbors_: int = min(n_neighbors, len(Y) - 1)
         neighbours = find_neighbours(X, X, self.n_neighbors_, exclude_self=True)
-        # one cell for each label j, value b of the label and count r: how many examples have them together
+        # one cell for each label j, value b of the label and count r: how many examples have them
+        # together
         shape = (2, self.n_labels_, self.n_neighbors_ + 1)
-        cells = np.ravel_multi_index((Y, np.arange(self.n_labels_), Y[neighbours].sum(axis=1)), shape)
+        cells = np.ravel_multi_index(
+            (Y, np.arange(self.n_labels_), Y[neighbours].sum(axis=1)), shape
+        )
         cases = np.bincount(cells.ravel(), minlength=np.prod(shape)).reshape(shape)
         totals = cases.sum(axis=2, keepdims=True)
-        self.likelihoods_: FloatArray = (smoothing + cases) / (smoothing * (self.n_neighbors_ + 1) + totals)
+        self.likelihoods_: FloatArray = (smoothing + cases) / (
+            smoothing * (self.n_neighbors_ + 1) + totals
+        )
         self.priors_: FloatArray = (smoothing + totals[:, :, 0]) / (2 * smoothing + len(Y))
         return self
 
@@ -153,16 +167,21 @@ class MLkNNClassifier(MultiLabelClassifier):
         X = self._check_objects(X)
         counts = self.Y_[find_neighbours(X, self.X_, self.n_neighbors_)].sum(axis=1)
         labels = np.arange(self.n_labels_)
-        off, on = (self.priors_[value] * self.likelihoods_[value][labels, counts] for value in (0, 1))
+        off, on = (
+            self.priors_[value] * self.likelihoods_[value][labels, counts] for value in (0, 1)
+        )
         return off, on
 
 
-def find_neighbours(X: Any, references: Any, n_neighbours: int, *, exclude_self: bool = False) -> IntArray:
+def find_neighbours(
+    X: Any, references: Any, n_neighbours: int, *, exclude_self: bool = False
+) -> IntArray:
     r"""Return the rows of ``references`` nearest to each row of ``X`` in Euclidean distance, nearest first.
 
-    A matrix product gives all distances fast but with rounding errors that tell duplicates apart at random. So it is
-    used only to rule out what cannot be among the nearest, whatever the rounding; the squared distances of the few
-    rows left are summed coordinate by coordinate, where duplicates agree to the last bit, and ties go to the lower row.
+    A matrix product gives all distances fast but with rounding errors that tell duplicates apart at
+    random. So it is used only to rule out what cannot be among the nearest, whatever the rounding;
+    the squared distances of the few rows left are summed coordinate by coordinate, where duplicates
+    agree to the last bit, and ties go to the lower row.
 
     Parameters
     ----------
@@ -197,7 +216,9 @@ def find_neighbours(X: Any, references: Any, n_neighbours: int, *, exclude_self:
     norms = row_norms(references, squared=True)
     for batch in gen_batches(X.shape[0], max(1, MAX_BATCH_VALUES // references.shape[0])):
         own_norms = row_norms(X[batch], squared=True)[:, np.newaxis]
-        with np.errstate(over="ignore", invalid="ignore"):  # squares of huge values: NaN rules nothing out
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # squares of huge values: NaN rules nothing out
             distances = safe_sparse_dot(X[batch], references.T, dense_output=True)
             distances *= -2.0
             distances += own_norms
@@ -206,7 +227,8 @@ def find_neighbours(X: Any, references: Any, n_neighbours: int, *, exclude_self:
                 own = np.arange(len(distances)), np.arange(X.shape[0])[batch]
                 distances[own] = np.inf
             farthest = np.partition(distances, n_neighbours - 1, axis=1)[:, [n_neighbours - 1]]
-            # a sum of d products is off by at most d eps times the sum of their sizes, fast or slow; 8 leaves slack
+            # a sum of d products is off by at most d eps times the sum of their sizes, fast or
+            # slow; 8 leaves slack
             rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps * (own_norms + norms.max())
             near = ~(distances > farthest + rounding)
         if exclude_self:

@@ -30,28 +30,31 @@ SMALLEST_VARIANCE = 1e-9
 class MLNBClassifier(MultiLabelClassifier):
     r"""Multi-label naive Bayes with feature selection by principal components and a genetic search.
 
-    The features are replaced by their leading principal components (fitted on the training examples alone). With
-    :math:`z` the selected components of an object and independent normal distributions within each label, the
-    posterior probability of label j is
+    The features are replaced by their leading principal components (fitted on the training examples
+    alone). With :math:`z` the selected components of an object and independent normal distributions
+    within each label, the posterior probability of label j is
 
-    .. math:: P(y_j = 1 \mid z) \propto \frac{s + n_j}{2 s + n} \prod_c N(z_c; \mu_{jc}, \sigma_{jc}^2)
+    .. math:: P(y_j = 1 \mid z) \propto \frac{s + n_j}{2 s + n} \prod_c N(z_c; \mu_{jc},
+    \sigma_{jc}^2)
 
-    where :math:`n_j` of n examples have the label, and :math:`\sigma` is the standard deviation with n - 1. Which
-    components are selected is decided by a genetic search over bit strings for the least
+    where :math:`n_j` of n examples have the label, and :math:`\sigma` is the standard deviation
+    with n - 1. Which components are selected is decided by a genetic search over bit strings for
+    the least
 
     .. math:: \text{mean over contiguous folds of } (\text{Hamming loss} + \text{ranking loss}) / 2
 
     Parameters
     ----------
     component_fraction : float, default=0.3
-        Principal components to choose from as a fraction of the number of features, rounded up; at most 1. There are
-        never more than examples.
+        Principal components to choose from as a fraction of the number of features, rounded up; at
+        most 1. There are never more than examples.
     population_size : int, default=20
         Bit strings in a generation, at least 4.
     n_generations : int, default=100
         Generations of the genetic search after the first, which is random.
     n_folds : int, default=10
-        Contiguous folds in which a bit string is evaluated, at least 2; as many as examples where these are fewer.
+        Contiguous folds in which a bit string is evaluated, at least 2; as many as examples where
+        these are fewer.
     smoothing : float, default=1.0
         The number s added to the examples with and to those without each label.
     random_state : int, RandomState or None, default=None
@@ -70,15 +73,16 @@ class MLNBClassifier(MultiLabelClassifier):
 
     Notes
     -----
-    The genetic search is the customary one: two elites, parents drawn by rank, four children in five by uniform
-    crossover and the rest by flipping bits with probability 0.01; the article does not give its own. A label with no
-    example takes the mean of all examples in place of its own, one with fewer than two their variance; variances are
-    at least 1e-9 of the largest. Sparse X is made dense, as its components would be.
+    The genetic search is the customary one: two elites, parents drawn by rank, four children in
+    five by uniform crossover and the rest by flipping bits with probability 0.01; the article does
+    not give its own. A label with no example takes the mean of all examples in place of its own,
+    one with fewer than two their variance; variances are at least 1e-9 of the largest. Sparse X is
+    made dense, as its components would be.
 
     References
     ----------
-    M.-L. Zhang, J. M. Pena and V. Robles, "Feature selection for multi-label naive Bayes classification",
-    Information Sciences 179(19), 2009, 3218-3229.
+    M.-L. Zhang, J. M. Pena and V. Robles, "Feature selection for multi-label naive Bayes
+    classification", Information Sciences 179(19), 2009, 3218-3229.
 
     Examples
     --------
@@ -139,7 +143,8 @@ class MLNBClassifier(MultiLabelClassifier):
             Probabilities that the labels are on.
         """
         X = as_dense(self._check_objects(X)) - self.pca_.mean_
-        # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects beside it
+        # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects
+        # beside it
         components = np.einsum("ik,jk->ij", X, self.pca_.components_[self.selected_])
         return np.asarray(expit(self.log_odds_.of(components)))
 
@@ -166,10 +171,12 @@ class MLNBClassifier(MultiLabelClassifier):
             X.shape[1],
             name="component_fraction",
             at_most=1,
-            meaning="It is a fraction of the number of features: 0.3 keeps three components for ten features.",
+            meaning="It is a fraction of the number of features: 0.3 keeps three components for"
+            " ten features.",
         )
         self.pca_ = PCA(n_components=min(wanted, *X.shape), svd_solver="full")
-        # its shares of the variance, which we do not use, are 0 / 0 for a single example and for constant features
+        # its shares of the variance, which we do not use, are 0 / 0 for a single example and for
+        # constant features
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.pca_.fit_transform(X))
 
@@ -190,7 +197,10 @@ class MLNBClassifier(MultiLabelClassifier):
             folds.append((components[start:stop], Y[start:stop], log_odds))
 
         def cost(strings: BoolArray) -> FloatArray:
-            losses = [population_losses(log_odds.of_subsets(part, strings), labels) for part, labels, log_odds in folds]
+            losses = [
+                population_losses(log_odds.of_subsets(part, strings), labels)
+                for part, labels, log_odds in folds
+            ]
             return np.asarray(np.mean(losses, axis=0))
 
         return search_bit_strings(
@@ -205,7 +215,8 @@ class MLNBClassifier(MultiLabelClassifier):
 class LogOdds(NamedTuple):
     """Log-odds of q labels, ``prior + sum_c (quadratic_c z_c^2 + linear_c z_c + constant_c)``.
 
-    Naive Bayes with normal distributions has this form, and a subset of the components is a subset of the sum.
+    Naive Bayes with normal distributions has this form, and a subset of the components is a subset
+    of the sum.
     """
 
     prior: FloatArray
@@ -219,13 +230,17 @@ class LogOdds(NamedTuple):
         """Return the log-odds, shape (n, q), of examples with components of shape (n, n_components)."""
         squares = np.einsum("ik,kj->ij", components**2, self.quadratic)
         return np.asarray(
-            squares + np.einsum("ik,kj->ij", components, self.linear) + self.constant.sum(axis=0) + self.prior
+            squares
+            + np.einsum("ik,kj->ij", components, self.linear)
+            + self.constant.sum(axis=0)
+            + self.prior
         )
 
     def of_subsets(self, components: FloatArray, strings: BoolArray) -> FloatArray:
         """Return the log-odds, shape (n, n_strings, q), of each example by each subset of the components.
 
-        One matrix product serves all subsets: (n, 2 n_components) with (2 n_components, n_strings * q).
+        One matrix product serves all subsets: (n, 2 n_components) with (2 n_components, n_strings *
+        q).
         """
         n_strings, q = len(strings), self.prior.size
         powers = np.hstack([components**2, components])
@@ -252,7 +267,12 @@ def fit_log_odds(components: FloatArray, Y: LabelMatrix, smoothing: float) -> Lo
         prior=np.log((smoothing + n_on) / (smoothing + len(Y) - n_on)),
         quadratic=0.5 / off_variance - 0.5 / on_variance,
         linear=on_mean / on_variance - off_mean / off_variance,
-        constant=0.5 * (off_mean**2 / off_variance - on_mean**2 / on_variance - np.log(on_variance / off_variance)),
+        constant=0.5
+        * (
+            off_mean**2 / off_variance
+            - on_mean**2 / on_variance
+            - np.log(on_variance / off_variance)
+        ),
     )
 
 
@@ -266,4 +286,6 @@ def _moments(components: FloatArray, members: FloatArray) -> tuple[FloatArray, F
     squares = (centred**2).T @ members - n_members * shift**2
     variance = np.where(n_members < 2, variance_of_all, squares / np.maximum(n_members - 1, 1))
     largest = variance_of_all.max()
-    return mean_of_all + shift, np.maximum(variance, SMALLEST_VARIANCE * largest if largest > 0 else 1.0)
+    return mean_of_all + shift, np.maximum(
+        variance, SMALLEST_VARIANCE * largest if largest > 0 else 1.0
+    )

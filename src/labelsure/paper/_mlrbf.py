@@ -6,7 +6,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import gen_batches
 
-from labelsure._checks import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike, check_count, check_number
+from labelsure._checks import (
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    check_number,
+)
 from labelsure._parallel import one_thread
 from labelsure._random import draw_seeds
 from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
@@ -19,19 +27,19 @@ MAX_BATCH_VALUES = 2**23
 class MLRBFClassifier(MultiLabelClassifier):
     r"""Multi-label radial basis function network (ML-RBF).
 
-    For every label :math:`j` k-means groups its :math:`n_j` positive examples into
-    :math:`\lceil \alpha n_j \rceil` clusters. The centres :math:`c_1, \dots, c_K` of all labels together make one
-    hidden layer of Gaussian units with a common width, the mean distance between two centres times a factor
-    :math:`\mu`:
+    For every label :math:`j` k-means groups its :math:`n_j` positive examples into :math:`\lceil
+    \alpha n_j \rceil` clusters. The centres :math:`c_1, \dots, c_K` of all labels together make one
+    hidden layer of Gaussian units with a common width, the mean distance between two centres times
+    a factor :math:`\mu`:
 
     .. math::
 
         \phi_k(x) = \exp\Bigl(-\frac{\lVert x - c_k \rVert^2}{2 \sigma^2}\Bigr), \qquad
         \sigma = \mu \binom{K}{2}^{-1} \sum_{k < l} \lVert c_k - c_l \rVert .
 
-    Output :math:`j` is :math:`f_j(x) = w_{0j} + \sum_k w_{kj} \phi_k(x)`, with the weights that fit the targets -1
-    (label off) and +1 (label on) best in the least squares sense, and label :math:`j` is predicted iff
-    :math:`f_j(x) > 0`.
+    Output :math:`j` is :math:`f_j(x) = w_{0j} + \sum_k w_{kj} \phi_k(x)`, with the weights that fit
+    the targets -1 (label off) and +1 (label on) best in the least squares sense, and label
+    :math:`j` is predicted iff :math:`f_j(x) > 0`.
 
     Distances are taken as they come: scale the features first, for instance with
     :class:`sklearn.preprocessing.MinMaxScaler` in a pipeline.
@@ -39,7 +47,8 @@ class MLRBFClassifier(MultiLabelClassifier):
     Parameters
     ----------
     centre_fraction : float in (0, 1], default=0.01
-        :math:`\alpha`, clusters per positive example of a label (rounded up, so a label has at least one).
+        :math:`\alpha`, clusters per positive example of a label (rounded up, so a label has at
+        least one).
     scaling : float > 0, default=1.0
         :math:`\mu`, the factor on the width of the units.
     n_init : int, default=1
@@ -64,17 +73,20 @@ class MLRBFClassifier(MultiLabelClassifier):
 
     Notes
     -----
-    A label without positive examples adds no centre, and one with fewer distinct examples than clusters gets one
-    centre for each. Where the centres have no distance between them (there is only one, or they all coincide) the
-    mean distance of the training examples from the centres takes its place, and 1 where that is zero too. Where no
-    label has a positive example there are no units, and the bias alone answers: -1 for every label.
+    A label without positive examples adds no centre, and one with fewer distinct examples than
+    clusters gets one centre for each. Where the centres have no distance between them (there is
+    only one, or they all coincide) the mean distance of the training examples from the centres
+    takes its place, and 1 where that is zero too. Where no label has a positive example there are
+    no units, and the bias alone answers: -1 for every label.
 
-    ``fit`` keeps the numerical libraries to one thread: sums over threads depend on their number in the last digit,
-    and the same seed should give the same network wherever it is fitted. The problem is small enough.
+    ``fit`` keeps the numerical libraries to one thread: sums over threads depend on their number in
+    the last digit, and the same seed should give the same network wherever it is fitted. The
+    problem is small enough.
 
     References
     ----------
-    M.-L. Zhang (2009). ML-RBF: RBF neural networks for multi-label learning. *Neural Processing Letters* 29, 61-74.
+    M.-L. Zhang (2009). ML-RBF: RBF neural networks for multi-label learning. *Neural Processing
+    Letters* 29, 61-74.
 
     Examples
     --------
@@ -114,7 +126,9 @@ class MLRBFClassifier(MultiLabelClassifier):
         with one_thread():
             self.centres_: FloatArray = self._find_centres(X, Y)
             self.sigma_: float = scaling * _typical_distance(X, self.centres_)
-            self.weights_: FloatArray = np.linalg.lstsq(self._hidden_layer(X), 2.0 * Y - 1.0, rcond=None)[0]
+            self.weights_: FloatArray = np.linalg.lstsq(
+                self._hidden_layer(X), 2.0 * Y - 1.0, rcond=None
+            )[0]
         return self
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
@@ -131,7 +145,8 @@ class MLRBFClassifier(MultiLabelClassifier):
             The outputs :math:`f_j(x)`.
         """
         X = self._check_objects(X)
-        # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects beside it
+        # einsum, not BLAS: an object's outputs must not depend, in the last digits, on the objects
+        # beside it
         outputs: FloatArray = np.einsum("ik,kj->ij", self._hidden_layer(X), self.weights_)
         return outputs
 
@@ -163,7 +178,8 @@ class MLRBFClassifier(MultiLabelClassifier):
                 positives.shape[0],
                 name="centre_fraction",
                 at_most=1,
-                meaning="It is the number of k-means centres per positive example of a label, as a rule 0.01.",
+                meaning="It is the number of k-means centres per positive example of a label, as"
+                " a rule 0.01.",
             )
             n_clusters = _count_distinct_rows(positives, at_most=wanted)
             if n_clusters > 0:
@@ -186,7 +202,9 @@ def _distances(X: Any, centres: FloatArray) -> FloatArray:
     from scipy.spatial.distance import cdist
 
     rows_at_once = max(1, MAX_BATCH_VALUES // X.shape[1])
-    batches = [cdist(as_dense(X[batch]), centres) for batch in gen_batches(X.shape[0], rows_at_once)]
+    batches = [
+        cdist(as_dense(X[batch]), centres) for batch in gen_batches(X.shape[0], rows_at_once)
+    ]
     return np.vstack(batches)
 
 

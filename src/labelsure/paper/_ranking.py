@@ -1,8 +1,8 @@
 """Rankings of labels: whether a learner scores the labels an object has above those it has not.
 
-All four measures rest on one reading of ties: the rank of a label is the number of labels that score at least as much,
-itself included. Tied labels share the worst of their places, so a learner that gives every label the same score never
-looks good, and the order of the columns never matters.
+All four measures rest on one reading of ties: the rank of a label is the number of labels that
+score at least as much, itself included. Tied labels share the worst of their places, so a learner
+that gives every label the same score never looks good, and the order of the columns never matters.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,8 @@ from labelsure._checks import (
     take_by_name,
 )
 
-# A block of objects takes about 50 bytes per entry, so 13 MB at a time, whatever the number of objects.
+# A block of objects takes about 50 bytes per entry, so 13 MB at a time, whatever the number of
+# objects.
 ENTRIES_PER_BLOCK = 2**18
 
 
@@ -56,10 +57,10 @@ def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
 
     References
     ----------
-    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
-       Learning 39, 135-168.
-    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
-       Recognition 40, 2038-2048.
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text
+       categorization. Machine Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label
+       learning. Pattern Recognition 40, 2038-2048.
 
     Examples
     --------
@@ -71,7 +72,9 @@ def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     n_pairs = n_relevant * (true.shape[1] - n_relevant)
     n_wrong = [
         np.sum(block.ranks - block.hits, axis=1, where=block.relevant)
-        for block in _ranked_blocks(true, array, n_pairs > 0, "ranking_loss needs an object with some labels, not all")
+        for block in _ranked_blocks(
+            true, array, n_pairs > 0, "ranking_loss needs an object with some labels, not all"
+        )
     ]
     return float(np.mean(np.concatenate(n_wrong) / n_pairs[n_pairs > 0]))
 
@@ -97,22 +100,26 @@ def one_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
 
     Notes
     -----
-    Where several labels share the highest score the object counts as right only if it has all of them: any of them
-    might be put first. Objects without labels, for which every answer is wrong, are left out of the mean.
+    Where several labels share the highest score the object counts as right only if it has all of
+    them: any of them might be put first. Objects without labels, for which every answer is wrong,
+    are left out of the mean.
 
     References
     ----------
-    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
-       Learning 39, 135-168.
-    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
-       Recognition 40, 2038-2048.
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text
+       categorization. Machine Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label
+       learning. Pattern Recognition 40, 2038-2048.
 
     Examples
     --------
     >>> one_error([[1, 0, 0], [0, 1, 1]], [[0.9, 0.2, 0.1], [0.8, 0.3, 0.7]])
     0.5
     """
-    wrong = [block.hits[:, 0] < block.ranks[:, 0] for block in _labelled_blocks(Y_true, scores, "one_error")]
+    wrong = [
+        block.hits[:, 0] < block.ranks[:, 0]
+        for block in _labelled_blocks(Y_true, scores, "one_error")
+    ]
     return float(np.mean(np.concatenate(wrong)))
 
 
@@ -133,20 +140,21 @@ def coverage_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     Returns
     -------
     float
-        Between 0 and q - 1, smaller is better; a perfect ranking gives the mean number of labels minus one.
+        Between 0 and q - 1, smaller is better; a perfect ranking gives the mean number of labels
+        minus one.
 
     Notes
     -----
-    The papers call it coverage and count from 0, ``sklearn.metrics.coverage_error`` counts from 1: it is larger by one.
-    Objects without labels have no last label to meet and are left out of the mean; scikit-learn counts them as 0. Tied
-    labels all have the worst rank among them, in both.
+    The papers call it coverage and count from 0, ``sklearn.metrics.coverage_error`` counts from 1:
+    it is larger by one. Objects without labels have no last label to meet and are left out of the
+    mean; scikit-learn counts them as 0. Tied labels all have the worst rank among them, in both.
 
     References
     ----------
-    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
-       Learning 39, 135-168.
-    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
-       Recognition 40, 2038-2048.
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text
+       categorization. Machine Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label
+       learning. Pattern Recognition 40, 2038-2048.
 
     Examples
     --------
@@ -182,16 +190,17 @@ def average_precision(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
 
     Notes
     -----
-    Objects without labels are left out of the mean; ``sklearn.metrics.label_ranking_average_precision_score`` counts
-    them as 1 instead. Tied labels all have the worst rank among them, in both. ``sklearn.metrics
-    .average_precision_score`` is something else: it ranks the objects for each label.
+    Objects without labels are left out of the mean;
+    ``sklearn.metrics.label_ranking_average_precision_score`` counts them as 1 instead. Tied labels
+    all have the worst rank among them, in both. ``sklearn.metrics .average_precision_score`` is
+    something else: it ranks the objects for each label.
 
     References
     ----------
-    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text categorization. Machine
-       Learning 39, 135-168.
-    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label learning. Pattern
-       Recognition 40, 2038-2048.
+    .. [1] Schapire, R. E., Singer, Y. (2000). BoosTexter: a boosting-based system for text
+       categorization. Machine Learning 39, 135-168.
+    .. [2] Zhang, M.-L., Zhou, Z.-H. (2007). ML-KNN: a lazy learning approach to multi-label
+       learning. Pattern Recognition 40, 2038-2048.
 
     Examples
     --------
@@ -199,7 +208,8 @@ def average_precision(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     0.75
     """
     precisions = [
-        np.sum(block.hits / block.ranks, axis=1, where=block.relevant) / np.sum(block.relevant, axis=1)
+        np.sum(block.hits / block.ranks, axis=1, where=block.relevant)
+        / np.sum(block.relevant, axis=1)
         for block in _labelled_blocks(Y_true, scores, "average_precision")
     ]
     return float(np.mean(np.concatenate(precisions)))
@@ -218,14 +228,20 @@ class _Block(NamedTuple):
 
 def _labelled_blocks(Y_true: LabelMatrixLike, scores: MatrixLike, measure: str) -> Iterator[_Block]:
     true, array = _check_scores(Y_true, scores)
-    return _ranked_blocks(true, array, np.any(true, axis=1), f"{measure} needs an object with at least one label")
+    return _ranked_blocks(
+        true, array, np.any(true, axis=1), f"{measure} needs an object with at least one label"
+    )
 
 
-def _ranked_blocks(true: LabelMatrix, scores: np.ndarray[Any, Any], rows: BoolArray, need: str) -> Iterator[_Block]:
+def _ranked_blocks(
+    true: LabelMatrix, scores: np.ndarray[Any, Any], rows: BoolArray, need: str
+) -> Iterator[_Block]:
     """Rank the labels of the chosen rows, a bounded number of entries at a time."""
     chosen = np.flatnonzero(rows)
     if len(chosen) == 0:
-        raise ValueError(f"{need}, got none in the {len(true)} rows of Y_true, so the measure is undefined.")
+        raise ValueError(
+            f"{need}, got none in the {len(true)} rows of Y_true, so the measure is undefined."
+        )
     step = max(1, ENTRIES_PER_BLOCK // true.shape[1])
     for start in range(0, len(chosen), step):
         members = chosen[start : start + step]
@@ -237,7 +253,8 @@ def _rank(true: LabelMatrix, scores: np.ndarray[Any, Any]) -> _Block:
     descending = np.take_along_axis(scores, order, axis=1)
     relevant = np.take_along_axis(true, order, axis=1).astype(np.bool_)
     n_labels = true.shape[1]
-    # A run of equal scores ends where the next one differs; every member of the run gets that place.
+    # A run of equal scores ends where the next one differs; every member of the run gets that
+    # place.
     places = np.broadcast_to(np.arange(n_labels), true.shape).copy()
     places[:, :-1][descending[:, :-1] == descending[:, 1:]] = n_labels - 1
     last = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
@@ -245,11 +262,13 @@ def _rank(true: LabelMatrix, scores: np.ndarray[Any, Any]) -> _Block:
     return _Block(relevant, last + 1, hits)
 
 
-def _check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMatrix, np.ndarray[Any, Any]]:
+def _check_scores(
+    Y_true: LabelMatrixLike, scores: MatrixLike
+) -> tuple[LabelMatrix, np.ndarray[Any, Any]]:
     """Return true labels and the scores that rank them as two arrays of one shape, or say what is wrong.
 
-    Numbers keep their type, as rounding large integers to floats could make ties. Infinite scores rank like any
-    other; NaN does not. Columns of two tables are matched by name.
+    Numbers keep their type, as rounding large integers to floats could make ties. Infinite scores
+    rank like any other; NaN does not. Columns of two tables are matched by name.
 
     Examples
     --------
@@ -264,20 +283,25 @@ def _check_scores(Y_true: LabelMatrixLike, scores: MatrixLike) -> tuple[LabelMat
     array = as_numbers(table, name="scores", shape=f"(n_objects, {true.shape[1]})")
     if array.ndim != 2 or array.shape[1] != true.shape[1]:
         raise ValueError(
-            f"scores must have shape (n_objects, {true.shape[1]}), one column per label of Y_true, got {array.shape}."
-            " Where predict_proba returns a list with one array per label, stack the second column of each."
+            f"scores must have shape (n_objects, {true.shape[1]}), one column per label of"
+            f" Y_true, got {array.shape}."
+            " Where predict_proba returns a list with one array per label, stack the second"
+            " column of each."
         )
     check_same_length(true, array, names=("Y_true", "scores"))
     missing = find_entry(np.isnan(array), array)
     if missing:
-        raise ValueError(f"scores must be numbers, got {missing}. A label without a score cannot be ranked.")
+        raise ValueError(
+            f"scores must be numbers, got {missing}. A label without a score cannot be ranked."
+        )
     return true, array
 
 
 def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
     if split_unknown(Y_true)[1] is not None:
         raise ValueError(
-            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is not known where some of"
+            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is"
+            " not known where some of"
             " them are not. Leave out the rows with NaN."
         )
     true = check_label_matrix(Y_true, name="Y_true")

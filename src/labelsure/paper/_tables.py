@@ -51,7 +51,9 @@ def paper_tables() -> Tables:
     >>> paper_tables()["single_predictions"]["yeast"]["ML-kNN"]
     [0.198, 0.1658, 0.3567, 0.636]
     """
-    tables: Tables = json.loads(files("labelsure.paper").joinpath("paper_tables.json").read_text(encoding="utf-8"))
+    tables: Tables = json.loads(
+        files("labelsure.paper").joinpath("paper_tables.json").read_text(encoding="utf-8")
+    )
     return tables
 
 
@@ -93,7 +95,9 @@ def _combine(parts: Sequence[Any], function: Callable[[list[float]], float | Non
 
 def single_prediction_table(name: str, means: Tables, deviations: Tables) -> str:
     """Return the table of single predictions of the data set ``name``."""
-    paper, ours, sds = (tables["single_predictions"][name] for tables in (paper_tables(), means, deviations))
+    paper, ours, sds = (
+        tables["single_predictions"][name] for tables in (paper_tables(), means, deviations)
+    )
     rows = []
     for row in ours:
         figures = zip(paper.get(row, [None] * len(MEASURE_NAMES)), ours[row], sds[row], strict=True)
@@ -107,9 +111,17 @@ def region_table(name: str, means: Tables, deviations: Tables) -> str:
     caption = f"{name}: number of labelsets in the prediction regions, and errors, in % of the test objects"
     blocks = []
     for penalty in PENALTIES:
-        paper, ours, sds = (tables["regions"][name][penalty] for tables in (paper_tables(), means, deviations))
+        paper, ours, sds = (
+            tables["regions"][name][penalty] for tables in (paper_tables(), means, deviations)
+        )
         rows = [
-            (key, [tuple(_percentage(part[level].get(key)) for part in (paper, ours, sds)) for level in paper])
+            (
+                key,
+                [
+                    tuple(_percentage(part[level].get(key)) for part in (paper, ours, sds))
+                    for level in paper
+                ],
+            )
             for key in _keys_shown(paper, ours)
         ]
         blocks.append(_grid(groups, rows, corner=penalty))
@@ -122,7 +134,9 @@ def _keys_shown(paper: Tables, ours: Tables) -> list[str]:
     return [
         key
         for key in ours[some_level]
-        if key == "empty" or key in paper[some_level] or any(figures[key] > 0 for figures in ours.values())
+        if key == "empty"
+        or key in paper[some_level]
+        or any(figures[key] > 0 for figures in ours.values())
     ]
 
 
@@ -134,7 +148,9 @@ def _percentage(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _grid(groups: Sequence[str], rows: Sequence[tuple[str, Sequence[Cells]]], *, corner: str = "") -> str:
+def _grid(
+    groups: Sequence[str], rows: Sequence[tuple[str, Sequence[Cells]]], *, corner: str = ""
+) -> str:
     """Return rows under two lines of headings: the groups, and under each of them paper, ours and sd."""
     names = ["", corner, *(name for name, _ in rows)]
     blocks = [[name.ljust(max(map(len, names))) for name in names]]
@@ -146,6 +162,9 @@ def _block(heading: str, cells: Sequence[Cells]) -> list[str]:
     """Return the lines of one group, all of the same length."""
     triples = [KINDS, *cells]
     widths = [max(map(len, column)) for column in zip(*triples, strict=True)]
-    lines = [" ".join(text.rjust(width) for text, width in zip(triple, widths, strict=True)) for triple in triples]
+    lines = [
+        " ".join(text.rjust(width) for text, width in zip(triple, widths, strict=True))
+        for triple in triples
+    ]
     width = max(len(heading), len(lines[0]))
     return [heading.center(width), *(line.rjust(width) for line in lines)]

@@ -6,4 +6,10 @@ from labelsure.plots._labels import LabelDisplay
 from labelsure.plots._labelsets import LabelsetDisplay
 from labelsure.plots._sizes import RegionSizeDisplay
 
-__all__ = ["CalibrationDisplay", "ConfidenceDisplay", "LabelDisplay", "LabelsetDisplay", "RegionSizeDisplay"]
+__all__ = [
+    "CalibrationDisplay",
+    "ConfidenceDisplay",
+    "LabelDisplay",
+    "LabelsetDisplay",
+    "RegionSizeDisplay",
+]

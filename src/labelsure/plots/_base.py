@@ -50,7 +50,10 @@ class Display:
 def check_predictions(predictions: Any, *kinds: type) -> None:
     """Raise ValueError unless these are predictions of at least one object."""
     if not isinstance(predictions, kinds):
-        makers = {"LabelsetPredictions": "predict_labelsets", "LabelWisePredictions": "predict_labels"}
+        makers = {
+            "LabelsetPredictions": "predict_labelsets",
+            "LabelWisePredictions": "predict_labels",
+        }
         listed = " or ".join(makers[kind.__name__] for kind in kinds)
         raise ValueError(
             f"predictions must be what {listed} returns, got a {type(predictions).__name__}."
@@ -82,7 +85,9 @@ def check_levels(significance: float | Iterable[float]) -> tuple[float, ...]:
     """Return one or several significance levels as a tuple, or raise ValueError."""
     levels: tuple[Any, ...] = tuple(significance) if is_list(significance) else (significance,)
     if not levels:
-        raise ValueError("significance must hold at least one level, got none. Pass for instance (0.05, 0.2).")
+        raise ValueError(
+            "significance must hold at least one level, got none. Pass for instance (0.05, 0.2)."
+        )
     for level in levels:
         check_significance(level)
     return levels

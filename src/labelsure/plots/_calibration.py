@@ -16,9 +16,9 @@ from labelsure.predictions import LabelsetPredictions
 class CalibrationDisplay(Display):
     """The share of regions that miss the true labelset, against the significance that they were asked for at.
 
-    A predictor that keeps its promise stays near or below the diagonal. The dark band holds the error probability of
-    each level with the probability ``curve.coverage_level``, the light band those of all levels at once. The dotted
-    line is what is proven, where that is not the diagonal.
+    A predictor that keeps its promise stays near or below the diagonal. The dark band holds the
+    error probability of each level with the probability ``curve.coverage_level``, the light band
+    those of all levels at once. The dotted line is what is proven, where that is not the diagonal.
 
     Attributes
     ----------
@@ -87,7 +87,11 @@ class CalibrationDisplay(Display):
         check_predictions(predictions, LabelsetPredictions)
         curve = calibration_curve(Y_true, predictions, significance, coverage_level=coverage_level)
         proven = getattr(predictions.guarantee, "error_bound", None)
-        bound = None if proven is None else np.array([min(proven(float(e)), 1.0) for e in curve.significance])
+        bound = (
+            None
+            if proven is None
+            else np.array([min(proven(float(e)), 1.0) for e in curve.significance])
+        )
         return cls(curve, bound, name).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
@@ -103,15 +107,31 @@ class CalibrationDisplay(Display):
             curve.significance, *wide, alpha=0.15, label=f"{sure}, all levels at once", **shade
         )
         self.band_ = ax.fill_between(
-            curve.significance, curve.low, curve.high, alpha=0.35, label=f"{sure}, each level", **shade
+            curve.significance,
+            curve.low,
+            curve.high,
+            alpha=0.35,
+            label=f"{sure}, each level",
+            **shade,
         )
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle="--", label="asked for")
+        (self.diagonal_,) = ax.plot(
+            [0, 1], [0, 1], color="black", linewidth=0.8, linestyle="--", label="asked for"
+        )
         self.bound_line_ = None
         if self.bound is not None and not np.allclose(self.bound, curve.significance):
             (self.bound_line_,) = ax.plot(
-                curve.significance, self.bound, color=VERMILLION, linestyle=":", label="proven bound"
+                curve.significance,
+                self.bound,
+                color=VERMILLION,
+                linestyle=":",
+                label="proven bound",
             )
-        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="significance", ylabel="share of regions that miss the truth")
+        ax.set(
+            xlim=(0, 1),
+            ylim=(0, 1),
+            xlabel="significance",
+            ylabel="share of regions that miss the truth",
+        )
         ax.set_aspect("equal")
         ax.legend(loc="lower right", frameon=False, fontsize="small")
         return self

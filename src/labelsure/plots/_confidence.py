@@ -19,7 +19,8 @@ KINDS = (
 class ConfidenceDisplay(Display):
     """Confidence against credibility, one point per object; right and wrong predictions apart where the truth is known.
 
-    Objects on the right are told apart from all other labelsets but one; objects at the bottom fit no labelset well.
+    Objects on the right are told apart from all other labelsets but one; objects at the bottom fit
+    no labelset well.
 
     Attributes
     ----------
@@ -87,12 +88,24 @@ class ConfidenceDisplay(Display):
         self.points_ = {}
         for name, colour, marker, chosen in groups:
             n = len(self.confidence[chosen])
-            style = {"color": colour, "marker": marker, "s": 16, "alpha": 0.6, "linewidths": 1, **kwargs}
+            style = {
+                "color": colour,
+                "marker": marker,
+                "s": 16,
+                "alpha": 0.6,
+                "linewidths": 1,
+                **kwargs,
+            }
             self.points_[name] = ax.scatter(
                 self.confidence[chosen], self.credibility[chosen], label=f"{name} ({n})", **style
             )
         if self.right is not None:
             self._put_legend_above(ax)
         least = float(np.min(self.confidence))
-        ax.set(xlim=(max(least - 0.05, -0.02), 1.02), ylim=(-0.02, 1.02), xlabel="confidence", ylabel="credibility")
+        ax.set(
+            xlim=(max(least - 0.05, -0.02), 1.02),
+            ylim=(-0.02, 1.02),
+            xlabel="confidence",
+            ylabel="credibility",
+        )
         return self

@@ -39,8 +39,8 @@ class LabelDisplay(Display):
     significance : float
         The level.
     shares : dict of str to arrays of shape (q,), or None
-        The share of objects for which each label is "sure", "possible", "ruled out" and "neither" (the region is
-        empty, or both values of the label are ruled out).
+        The share of objects for which each label is "sure", "possible", "ruled out" and "neither"
+        (the region is empty, or both values of the label are ruled out).
     p_values : array of shape (q, 2) or None
         Of one object's labels being off and on.
     name : object
@@ -90,7 +90,8 @@ class LabelDisplay(Display):
         predictions : LabelsetPredictions or LabelWisePredictions
             Of n objects.
         i : int or None, default=None
-            Which of them, by position: its p-values are drawn. None: how often labels are sure, possible and ruled out.
+            Which of them, by position: its p-values are drawn. None: how often labels are sure,
+            possible and ruled out.
         significance : float, default=0.05
             The level.
         ax : matplotlib Axes or None, default=None
@@ -103,7 +104,12 @@ class LabelDisplay(Display):
         region = predictions.region(significance)
         if i is None:
             off, on = region.possible_values[:, :, 0], region.possible_values[:, :, 1]
-            said = {"sure": on & ~off, "possible": on & off, "ruled out": off & ~on, "neither": ~on & ~off}
+            said = {
+                "sure": on & ~off,
+                "possible": on & off,
+                "ruled out": off & ~on,
+                "neither": ~on & ~off,
+            }
             shares = {word: chosen.mean(axis=0) for word, chosen in said.items()}
             return cls(names, significance, shares).plot(ax=ax, **kwargs)
         position = check_object(i, len(predictions))
@@ -139,8 +145,14 @@ class LabelDisplay(Display):
         off, on = np.asarray(self.p_values).T
         ax.hlines(rows, np.minimum(off, on), np.maximum(off, on), color=GREY, linewidth=1, zorder=0)
         style = {"s": 28, **kwargs}
-        self.off_ = ax.scatter(off, rows, facecolors="white", edgecolors="black", label="off", **style)
+        self.off_ = ax.scatter(
+            off, rows, facecolors="white", edgecolors="black", label="off", **style
+        )
         self.on_ = ax.scatter(on, rows, color=BLUE, label="on", **style)
         style = {"color": VERMILLION, "linestyle": "--", "linewidth": 1}
-        self.level_line_ = ax.axvline(self.significance, label=f"significance {float(self.significance):g}", **style)
-        ax.set(xlim=(-0.02, 1.02), xlabel=f"p-value of each label of object {write_name(self.name)}")
+        self.level_line_ = ax.axvline(
+            self.significance, label=f"significance {float(self.significance):g}", **style
+        )
+        ax.set(
+            xlim=(-0.02, 1.02), xlabel=f"p-value of each label of object {write_name(self.name)}"
+        )

@@ -75,7 +75,8 @@ class LabelsetDisplay(Display):
         top : int, default=8
             How many labelsets.
         Y_true : label matrix of shape (n, q) or None, default=None
-            The true labels of all n objects, to mark the true labelset where it is among those shown.
+            The true labels of all n objects, to mark the true labelset where it is among those
+            shown.
         ax : matplotlib Axes or None, default=None
             Where to draw; None: in a new figure.
         **kwargs
@@ -86,8 +87,12 @@ class LabelsetDisplay(Display):
         truth = None
         if Y_true is not None:
             on = check_truth(Y_true, predictions)[position]
-            truth = tuple(name for name, value in zip(predictions.label_names, on, strict=True) if value)
-        return cls(predictions.summary(significance, top=n_shown)[position], truth).plot(ax=ax, **kwargs)
+            truth = tuple(
+                name for name, value in zip(predictions.label_names, on, strict=True) if value
+            )
+        return cls(predictions.summary(significance, top=n_shown)[position], truth).plot(
+            ax=ax, **kwargs
+        )
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw it, on the axes given or in a new figure; further arguments are for the bars."""
@@ -99,14 +104,25 @@ class LabelsetDisplay(Display):
         for bar, one in zip(self.bars_, shown, strict=True):
             bar.set_hatch("" if one.in_region else "///")
             bar.set_edgecolor("white")
-        texts = [f"{one.p_value:.3g}{'  true' if one.labels == self.truth else ''}" for one in shown]
-        ax.bar_label(self.bars_, texts, padding=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+        texts = [
+            f"{one.p_value:.3g}{'  true' if one.labels == self.truth else ''}" for one in shown
+        ]
+        ax.bar_label(
+            self.bars_, texts, padding=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}
+        )
         ax.set_yticks(rows, [write_labelset(one.labels) for one in shown])
         ax.invert_yaxis()
-        self.level_line_ = ax.axvline(summary.significance, color=VERMILLION, linestyle="--", linewidth=1)
+        self.level_line_ = ax.axvline(
+            summary.significance, color=VERMILLION, linestyle="--", linewidth=1
+        )
         confidence = percent(summary.significance)
-        ax.set(xlim=(0, 1.2 * max([*(one.p_value for one in shown), summary.significance])), xlabel="p-value")
-        left = "1 labelset" if summary.n_labelsets.at_most == 1 else f"{summary.n_labelsets} labelsets"
+        ax.set(
+            xlim=(0, 1.2 * max([*(one.p_value for one in shown), summary.significance])),
+            xlabel="p-value",
+        )
+        left = (
+            "1 labelset" if summary.n_labelsets.at_most == 1 else f"{summary.n_labelsets} labelsets"
+        )
         title = f"Object {write_name(summary.name)}\n{left} left at {confidence} confidence"
         ax.set_title(title, loc="left", fontsize="medium")
         return self

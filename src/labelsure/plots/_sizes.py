@@ -26,12 +26,14 @@ COLOURS = (BLUE, VERMILLION, ORANGE, "#009E73", "#CC79A7", "#56B4E9")
 class RegionSizeDisplay(Display):
     """The share of objects whose region has at most so many labelsets, one line per level.
 
-    The further up and to the left, the more informative. Empty regions are where the axis says "empty".
+    The further up and to the left, the more informative. Empty regions are where the axis says
+    "empty".
 
     Attributes
     ----------
     log2_sizes : list of arrays of shape (n,)
-        The logarithms of the sizes to base 2, ascending, one array per level; -inf for empty regions.
+        The logarithms of the sizes to base 2, ascending, one array per level; -inf for empty
+        regions.
     significance : tuple of float
         The levels.
     n_labels : int
@@ -93,7 +95,11 @@ class RegionSizeDisplay(Display):
         self.lines_ = []
         for k, (level, sizes) in enumerate(zip(self.significance, self.log2_sizes, strict=True)):
             x, shares = np.maximum(sizes, empty), np.arange(1, len(sizes) + 1) / len(sizes)
-            style = {"color": COLOURS[k % len(COLOURS)], "linestyle": LINE_STYLES[k % len(LINE_STYLES)], **kwargs}
+            style = {
+                "color": COLOURS[k % len(COLOURS)],
+                "linestyle": LINE_STYLES[k % len(LINE_STYLES)],
+                **kwargs,
+            }
             steps = [x[0], *x, largest], [0.0, *shares, 1.0]
             (line,) = ax.step(*steps, where="post", label=f"{percent(level)} confidence", **style)
             self.lines_.append(line)

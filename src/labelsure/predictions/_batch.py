@@ -109,7 +109,8 @@ class Posterior:
 class RankedLabelsets:
     """Labelsets with their p-values, the most plausible first.
 
-    Made by :meth:`LabelsetPredictions.top` for n objects, and by :meth:`ObjectRegion.members` for one.
+    Made by :meth:`LabelsetPredictions.top` for n objects, and by :meth:`ObjectRegion.members` for
+    one.
 
     Attributes
     ----------
@@ -118,8 +119,8 @@ class RankedLabelsets:
     p_values : array of shape (n, k) or (k,)
         Their p-values; 0 where an object has fewer than k labelsets to choose from.
     certain : bool array of shape (n,), or None for the members of a region
-        Whether no others are more plausible; False only where, with very many labels, a search was stopped before it
-        had ruled out all others: then these are the best ones found.
+        Whether no others are more plausible; False only where, with very many labels, a search was
+        stopped before it had ruled out all others: then these are the best ones found.
     label_names : tuple of str
         The labels.
     objects : sequence of length n
@@ -149,8 +150,9 @@ class RankedLabelsets:
         Parameters
         ----------
         layout : {"long", "wide"}, default="long"
-            "long": one row per object and labelset. "wide": one row per object, with the columns ``labels_1``,
-            ``p_value_1``, ``labels_2``, ...; missing where an object has fewer labelsets.
+            "long": one row per object and labelset. "wide": one row per object, with the columns
+            ``labels_1``, ``p_value_1``, ``labels_2``, ...; missing where an object has fewer
+            labelsets.
         library : {"pandas", "polars"} or None, default=None
             Which DataFrame to make; None: of the library that the objects came in, else of pandas.
 
@@ -183,8 +185,17 @@ class RankedLabelsets:
             index = None if isinstance(self.objects, range) else self.objects
             return make_frame(columns, index=index, library=library)
         row, rank = np.nonzero(there)
-        objects = [name for name, n in zip(self.objects, there.sum(axis=1).tolist(), strict=True) for _ in range(n)]
-        columns = {"object": objects, "rank": rank + 1, "labels": labels[row, rank], "p_value": p_values[row, rank]}
+        objects = [
+            name
+            for name, n in zip(self.objects, there.sum(axis=1).tolist(), strict=True)
+            for _ in range(n)
+        ]
+        columns = {
+            "object": objects,
+            "rank": rank + 1,
+            "labels": labels[row, rank],
+            "p_value": p_values[row, rank],
+        }
         return make_frame(columns, library=library)
 
 
@@ -195,17 +206,22 @@ def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, 
     except OverflowError:
         raise IndexError(f"There are {n_objects} objects, got index {objects}.") from None
     if chosen.ndim != 1:
-        raise IndexError(f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions.")
+        raise IndexError(
+            f"Objects are chosen along one axis, got an index of {chosen.ndim} dimensions."
+        )
     return chosen, None if index is None else index[chosen]
 
 
-def check_labelsets(Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y") -> LabelMatrix:
+def check_labelsets(
+    Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y"
+) -> LabelMatrix:
     """Return one labelset per object as a label matrix, from a matrix or from one labelset for all objects.
 
     Parameters
     ----------
     Y : array-like, sparse matrix or DataFrame of shape (n, q), array-like of shape (q,), or set or list of label names
-        Zeros and ones, one row per object; or one labelset for all of them, as zeros and ones or by its labels.
+        Zeros and ones, one row per object; or one labelset for all of them, as zeros and ones or by
+        its labels.
     n_objects : int
         The number of rows required.
     label_names : sequence of str
@@ -230,14 +246,22 @@ def check_labelsets(Y: Any, *, n_objects: int, label_names: Sequence[str], name:
 def _one_labelset(Y: Any, label_names: Sequence[str], name: str) -> Any:
     """Return a single labelset as a table of one row, or None where ``Y`` is a table."""
     if isinstance(Y, str):
-        raise ValueError(f"{name} must be zeros and ones or a set of label names, got {Y!r}. Pass [{Y!r}].")
-    Y = Y.to_list() if library_of(Y) == "polars" and not hasattr(Y, "columns") else Y  # a Series has no names
+        raise ValueError(
+            f"{name} must be zeros and ones or a set of label names, got {Y!r}. Pass [{Y!r}]."
+        )
+    Y = (
+        Y.to_list() if library_of(Y) == "polars" and not hasattr(Y, "columns") else Y
+    )  # a Series has no names
     listed = isinstance(Y, list | tuple)
     flat = getattr(Y, "ndim", None) == 1 and not sparse.issparse(Y)
-    if isinstance(Y, Set) or ((listed or (flat and len(Y))) and all(isinstance(entry, str) for entry in Y)):
+    if isinstance(Y, Set) or (
+        (listed or (flat and len(Y))) and all(isinstance(entry, str) for entry in Y)
+    ):
         unknown = [label for label in Y if label not in label_names]
         if unknown:
-            raise ValueError(f"{name} must name labels, got {unknown[0]!r}. {list_labels(label_names)}")
+            raise ValueError(
+                f"{name} must name labels, got {unknown[0]!r}. {list_labels(label_names)}"
+            )
         return [[int(label in Y) for label in label_names]]
     if flat and hasattr(Y, "to_frame"):  # a Series, its index being names of labels
         return Y.to_frame().T

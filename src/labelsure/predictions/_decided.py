@@ -19,8 +19,9 @@ class DecidedLabels:
     def inner(self) -> BoolArray:
         """The labels that can only be on, shape (n, q): those in every labelset of each object's region.
 
-        None where the region is empty. With the probability that the region holds the true labelset, all of these
-        labels are true, and all true labels are among :attr:`outer`: one guarantee for all labels at once.
+        None where the region is empty. With the probability that the region holds the true
+        labelset, all of these labels are true, and all true labels are among :attr:`outer`: one
+        guarantee for all labels at once.
         """
         inner: BoolArray = self.possible_values[:, :, 1] & ~self.possible_values[:, :, 0]
         return inner
@@ -47,8 +48,9 @@ class DecidedLabels:
     def sure(self) -> list[list[str]]:
         """The names of the labels that can only be on, by object: those in every labelset of its region.
 
-        An empty region says nothing about labels: there no label is sure, possible or ruled out. With the probability
-        that the region holds the true labelset, all that is said here about all labels at once is true.
+        An empty region says nothing about labels: there no label is sure, possible or ruled out.
+        With the probability that the region holds the true labelset, all that is said here about
+        all labels at once is true.
 
         Examples
         --------
@@ -65,7 +67,8 @@ class DecidedLabels:
     def possible(self) -> list[list[str]]:
         """The names of the undecided labels, by object: those in some but not all labelsets of its region.
 
-        Each may be on and may be off, so a label that is sure is not among them; see :attr:`sure` for an example.
+        Each may be on and may be off, so a label that is sure is not among them; see :attr:`sure`
+        for an example.
         """
         return list(map(list, name_labels(self.label_names, self.undecided)))
 
@@ -81,7 +84,9 @@ class DecidedLabels:
 def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:
     """Return what is said about labels that may be off and may be on, (n, q, 2) -> (n, q)."""
     words = np.array([[neither, "sure"], ["ruled out", "possible"]], dtype=object)
-    described: np.ndarray[Any, Any] = words[possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)]
+    described: np.ndarray[Any, Any] = words[
+        possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)
+    ]
     return described
 
 

@@ -11,7 +11,11 @@ from labelsure._errors import import_optional
 
 def choose_library(library: str | None, index: Any) -> str:
     """Return the library asked for: by name or, for None, the one that the objects came in, else pandas."""
-    return library_of(index) or "pandas" if library is None else check_choice(library, LIBRARIES, name="library")
+    return (
+        library_of(index) or "pandas"
+        if library is None
+        else check_choice(library, LIBRARIES, name="library")
+    )
 
 
 def name_columns(label_names: Sequence[str], taken: Mapping[str, Any], prefix: str) -> list[str]:
@@ -25,7 +29,9 @@ def name_columns(label_names: Sequence[str], taken: Mapping[str, Any], prefix: s
     ValueError: to_frame has a column 'size' of its own beside that of the label. Pass prefix="label_" ...
     """
     if not isinstance(prefix, str):
-        raise ValueError(f"prefix must be a text to put before the names of labels, got {shown(prefix)}.")
+        raise ValueError(
+            f"prefix must be a text to put before the names of labels, got {shown(prefix)}."
+        )
     columns = [prefix + name for name in label_names]
     clashes = [column for column in columns if column in taken]
     if clashes:
@@ -44,7 +50,8 @@ def make_frame(columns: Mapping[str, Any], *, index: Any = None, library: str | 
     columns : mapping of names to arrays of shape (n,)
         In order.
     index : pandas index, polars Series or None
-        What the objects are called. Where polars is asked for, a pandas index becomes the first columns.
+        What the objects are called. Where polars is asked for, a pandas index becomes the first
+        columns.
     library : {"pandas", "polars"} or None
         None: the one of the index, else pandas.
 
@@ -57,15 +64,23 @@ def make_frame(columns: Mapping[str, Any], *, index: Any = None, library: str | 
     """
     if choose_library(library, index) == "pandas":
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-        return pandas.DataFrame(dict(columns), index=None if library_of(index) == "polars" else index)
+        return pandas.DataFrame(
+            dict(columns), index=None if library_of(index) == "polars" else index
+        )
     polars = import_optional("polars", extra="polars", purpose="to_frame")
-    names = {} if index is None or library_of(index) == "polars" else _columns_of_index(index, columns)
+    names = (
+        {} if index is None or library_of(index) == "polars" else _columns_of_index(index, columns)
+    )
     # lists of texts, because polars reads arrays of objects as Python objects
     return polars.DataFrame({**names, **{name: _plain(values) for name, values in columns.items()}})
 
 
 def make_long_frame(
-    tables: Mapping[str, Any], *, label_names: Sequence[str], index: Any = None, library: str | None = None
+    tables: Mapping[str, Any],
+    *,
+    label_names: Sequence[str],
+    index: Any = None,
+    library: str | None = None,
 ) -> Any:
     """Return a DataFrame with one row per object and label, from tables of shape (n, q).
 
@@ -103,7 +118,10 @@ def _columns_of_index(index: Any, taken: Mapping[str, Any], n: int = 0) -> dict[
         return {unnamed: np.arange(n) if index is None else index}
     if index.nlevels > 1:
         unnamed = "object_{}"
-    names = [unnamed.format(level) if name in (None, *taken) else str(name) for level, name in enumerate(index.names)]
+    names = [
+        unnamed.format(level) if name in (None, *taken) else str(name)
+        for level, name in enumerate(index.names)
+    ]
     return {name: index.get_level_values(level) for level, name in enumerate(names)}
 
 
@@ -142,13 +160,15 @@ def frame_of_labels(
     p_values : callable
         Returns those of "off" and "on", shape (n, q, 2), for a long table.
     label_names, index, prefix, library
-        What labels and objects are called, what is put before the names of labels, and "pandas", "polars" or None for
-        what the objects came in.
+        What labels and objects are called, what is put before the names of labels, and "pandas",
+        "polars" or None for what the objects came in.
     """
     if check_choice(layout, LAYOUTS, name="layout") == "wide":
         more = figures()
         columns = name_columns(label_names, more, prefix)
-        return make_frame({**dict(zip(columns, cells.T, strict=True)), **more}, index=index, library=library)
+        return make_frame(
+            {**dict(zip(columns, cells.T, strict=True)), **more}, index=index, library=library
+        )
     of_values = p_values()
     tables = {"p_off": of_values[:, :, 0], "p_on": of_values[:, :, 1], called: cells}
     names = name_columns(label_names, {}, prefix)

@@ -24,7 +24,8 @@ class Guarantee:
     name : str
         As the user asked for it.
     error_bound : callable
-        Takes the significance and returns a number that the probability of missing the true labelset is at most.
+        Takes the significance and returns a number that the probability of missing the true
+        labelset is at most.
     conditions : str or callable
         What that needs; takes the significance where it depends on it.
     proved_by : str
@@ -32,7 +33,8 @@ class Guarantee:
     remark : str
         A sentence on what else is known, or nothing.
     vacuous_below : fractions.Fraction or None
-        The significance below which there are too few calibration examples to rule out anything, if there is one.
+        The significance below which there are too few calibration examples to rule out anything, if
+        there is one.
     n_calibration : int or None
         The number of calibration examples, where it is known; of groups, where these count alike.
     counted : str
@@ -89,7 +91,9 @@ class Guarantee:
 
     def conditions_at(self, significance: float) -> str:
         """Return what the bound at a significance needs."""
-        return self.conditions if isinstance(self.conditions, str) else self.conditions(significance)
+        return (
+            self.conditions if isinstance(self.conditions, str) else self.conditions(significance)
+        )
 
     def sentence(self, significance: float) -> str:
         """Return what is guaranteed at a significance, under which conditions, and by whom it was proved."""
@@ -97,10 +101,13 @@ class Guarantee:
         level = float(significance)
         bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
         proven = (
-            f"A region at significance {level:g} misses the true labelset{self.although} with probability at most"
+            f"A region at significance {level:g} misses the true labelset{self.although} with"
+            f" probability at most"
             f" {bound:.3g}, for {conditions} ({self.proved_by})."
         )
-        return " ".join(filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit]))
+        return " ".join(
+            filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit])
+        )
 
 
 @dataclass(frozen=True)
@@ -131,28 +138,30 @@ class NoGuarantee:
 class LabelWiseGuarantee:
     r"""Bounds on how often the values of labels are ruled out that are true.
 
-    Given the value c of label j, the :math:`n_c` examples with that value in one of :math:`K'` folds and a new one are
-    exchangeable, so each fold's p-value is valid. With :math:`w` the mean of these, weighted by the number of examples
-    plus 1, :math:`(n_c + K') w = (n_c + 1) p + K' - 1`, smoothed at most that, and twice a weighted mean of p-values is
-    a p-value [1]_. So a true value has a p-value of at most :math:`\varepsilon` with probability at most
+    Given the value c of label j, the :math:`n_c` examples with that value in one of :math:`K'`
+    folds and a new one are exchangeable, so each fold's p-value is valid. With :math:`w` the mean
+    of these, weighted by the number of examples plus 1, :math:`(n_c + K') w = (n_c + 1) p + K' -
+    1`, smoothed at most that, and twice a weighted mean of p-values is a p-value [1]_. So a true
+    value has a p-value of at most :math:`\varepsilon` with probability at most
 
     .. math:: 2 \varepsilon + 2 (1 - \varepsilon) \frac{K' - 1}{n_c + K'},
 
-    for any learner and folds that were not chosen by their labels, and :math:`\varepsilon` for one fold. Without
-    conditions the same holds with all examples.
+    for any learner and folds that were not chosen by their labels, and :math:`\varepsilon` for one
+    fold. Without conditions the same holds with all examples.
 
     Attributes
     ----------
     n_examples, n_folds : int arrays of shape (q, 2)
-        The calibration examples that "off" and "on" of each label are compared with, and the folds that have any.
+        The calibration examples that "off" and "on" of each label are compared with, and the folds
+        that have any.
     conditional : bool
         Whether these are the examples with the same value of the label.
     of_labelsets : Guarantee
-        What is proven about p-values from all examples: their bound, unless ``conditional``, the conditions, and who
-        proved it.
+        What is proven about p-values from all examples: their bound, unless ``conditional``, the
+        conditions, and who proved it.
     n_incomplete : int
-        How many of the examples have unknown labels. Then every label has a bound by its own known ones, and what
-        holds for all labels together is of the complete examples.
+        How many of the examples have unknown labels. Then every label has a bound by its own known
+        ones, and what holds for all labels together is of the complete examples.
 
     References
     ----------
@@ -178,9 +187,13 @@ class LabelWiseGuarantee:
         """Return how often a true "off" or "on" of each label has a p-value of at most the level, at most; (q, 2)."""
         if not self.conditional and (self.n_incomplete == 0 or self.of_labelsets.name == "groups"):
             return np.full(self.n_examples.shape, min(self.of_labelsets.error_bound(level), 1.0))
-        of_folds = 2 * level + 2 * (1 - level) * (self.n_folds - 1) / np.maximum(self.n_examples + self.n_folds, 1)
+        of_folds = 2 * level + 2 * (1 - level) * (self.n_folds - 1) / np.maximum(
+            self.n_examples + self.n_folds, 1
+        )
         bounds = np.where(self.n_folds == 1, level, np.minimum(of_folds, 1.0))
-        return np.where(self.n_folds == 0, 0.0, bounds)  # a value that no example has is never ruled out
+        return np.where(
+            self.n_folds == 0, 0.0, bounds
+        )  # a value that no example has is never ruled out
 
     def state_joint(self, significance: float, at_most_wrong: int) -> str:
         """Return what holds for regions from joint scores."""
@@ -189,7 +202,8 @@ class LabelWiseGuarantee:
             each = "Each label by itself is wrong with at most that probability too."
         else:
             each = (
-                f"It says nothing of each label by itself: for that, ask for region({significance:g}, per_label=True)."
+                "It says nothing of each label by itself: for that, ask for"
+                f" region({significance:g}, per_label=True)."
             )
         return f"{self._few_wrong(at_most_wrong, bound)}, {self._why(significance)} {each}{self._remark()}"
 
@@ -197,14 +211,20 @@ class LabelWiseGuarantee:
         """Return what holds where each label is decided at the level by itself."""
         on_average = self._expected(level)
         n_labels = len(self.n_examples)
-        together = f"Of all {n_labels} labels together at most {on_average:.3g} are wrong on average"
-        some = f", and some label with probability at most {on_average:.3g}" if on_average < 1 else ""
+        together = (
+            f"Of all {n_labels} labels together at most {on_average:.3g} are wrong on average"
+        )
+        some = (
+            f", and some label with probability at most {on_average:.3g}" if on_average < 1 else ""
+        )
         return f"{self._each_wrong(level)}, {self._why(level, per_label=True)} {together}{some}.{self._remark()}"
 
     def state_divided(self, level: float, at_most_wrong: int) -> str:
         """Return what holds where each label is decided at its share of the significance."""
         bound = min(self._expected(level) / (at_most_wrong + 1), 1.0)
-        why = self._why(level, "Lambrou, Papadopoulos 2016, from what holds for each label: ", per_label=True)
+        why = self._why(
+            level, "Lambrou, Papadopoulos 2016, from what holds for each label: ", per_label=True
+        )
         return f"{self._few_wrong(at_most_wrong, bound)}, {why} {self._each_wrong(level)}.{self._remark()}"
 
     def _expected(self, level: float) -> float:
@@ -245,5 +265,7 @@ class LabelWiseGuarantee:
             given = "given its value, whether a label is known does not depend on the object"
             free = "whether labels are known depends neither on the object nor on its labels"
             where = given if self.conditional else free
-            remarks.append(f"{self.n_incomplete} examples have unknown labels: this holds where {where}.")
+            remarks.append(
+                f"{self.n_incomplete} examples have unknown labels: this holds where {where}."
+            )
         return "".join(f" {remark}" for remark in remarks if remark)

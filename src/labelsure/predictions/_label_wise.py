@@ -46,7 +46,8 @@ class LabelWisePredictions:
     nearer_on : bool array of shape (n, q)
         Whether "on" has the lower score.
     joint : JointScores or None
-        What p-values of "at most h labels are wrong" are made of; None for label-conditional p-values.
+        What p-values of "at most h labels are wrong" are made of; None for label-conditional
+        p-values.
     guarantee : LabelWiseGuarantee
         What is proven about the p-values; ``region(0.1).statement`` says it in a sentence.
     index : pandas index or None
@@ -54,8 +55,8 @@ class LabelWisePredictions:
 
     References
     ----------
-    .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
-       9653, 90-104.
+    .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor.
+       COPA 2016, LNCS 9653, 90-104.
 
     Examples
     --------
@@ -142,14 +143,15 @@ class LabelWisePredictions:
         Parameters
         ----------
         significance : float or None, default=None
-            Strictly between 0 and 1: the probability that you accept of more wrong labels than ``at_most_wrong`` or,
-            with ``per_label``, of each label by itself being wrong.
+            Strictly between 0 and 1: the probability that you accept of more wrong labels than
+            ``at_most_wrong`` or, with ``per_label``, of each label by itself being wrong.
         confidence : float or None, default=None
             One minus the significance; give one of the two.
         at_most_wrong : int, default=0
             The number h of labels, 0 to q - 1, that may be wrong.
         per_label : bool, default=False
-            Whether each label is decided by itself: it keeps the values with a p-value above the significance.
+            Whether each label is decided by itself: it keeps the values with a p-value above the
+            significance.
 
         Warns
         -----
@@ -158,8 +160,8 @@ class LabelWisePredictions:
 
         References
         ----------
-        .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal predictor. COPA 2016, LNCS
-           9653, 90-104.
+        .. [1] Lambrou, A., Papadopoulos, H. (2016). Binary relevance multi-label conformal
+           predictor. COPA 2016, LNCS 9653, 90-104.
 
         Examples
         --------
@@ -197,10 +199,11 @@ class LabelWisePredictions:
     def labelset_p_value(self, Y: LabelMatrixLike, *, at_most_wrong: int = 0) -> FloatArray:
         r"""Return a p-value of at most h labels of one labelset per object being wrong.
 
-        It is at most a significance exactly where :meth:`region` at that significance rules out more than h labels of
-        the labelset. For label-conditional p-values, with :math:`p_{(h + 1)}` the (h + 1)-th smallest of its labels'
-        :math:`p_j(t_j)`, that is :math:`\min(1, \; q \, p_{(h + 1)} / (h + 1))`: with h = 0 Bonferroni's, which is
-        valid whatever the dependence of the labels; the least of them alone, or their product, is not.
+        It is at most a significance exactly where :meth:`region` at that significance rules out
+        more than h labels of the labelset. For label-conditional p-values, with :math:`p_{(h + 1)}`
+        the (h + 1)-th smallest of its labels' :math:`p_j(t_j)`, that is :math:`\min(1, \; q \,
+        p_{(h + 1)} / (h + 1))`: with h = 0 Bonferroni's, which is valid whatever the dependence of
+        the labels; the least of them alone, or their product, is not.
 
         Parameters
         ----------
@@ -226,13 +229,18 @@ class LabelWisePredictions:
         of_values = numerators / denominators
         of_labels = np.take_along_axis(of_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         p_values: FloatArray = np.sort(of_labels, axis=1)[:, h]
-        return p_values if self.joint is not None else np.minimum(1.0, self.n_labels * p_values / (h + 1))
+        return (
+            p_values
+            if self.joint is not None
+            else np.minimum(1.0, self.n_labels * p_values / (h + 1))
+        )
 
     def rank_labels(self) -> FloatArray:
         """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
 
-        It is ``p_j(1) - p_j(0)``. Label-conditional p-values are counted in another group of examples for each label
-        and value and are no measure to rank labels by, so for them this raises ValueError.
+        It is ``p_j(1) - p_j(0)``. Label-conditional p-values are counted in another group of
+        examples for each label and value and are no measure to rank labels by, so for them this
+        raises ValueError.
 
         Returns
         -------
@@ -247,16 +255,20 @@ class LabelWisePredictions:
         """
         if self.conditional:
             raise ValueError(
-                "Labels cannot be ranked by label-conditional p-values: each is counted in another group of examples."
+                "Labels cannot be ranked by label-conditional p-values: each is counted in"
+                " another group of examples."
                 " Calibrate with conditional=False, or rank by the outputs."
             )
         p_values = self.p_values
         return p_values[:, :, 1] - p_values[:, :, 0]
 
-    def to_frame(self, *, layout: str = "long", prefix: str = "", library: str | None = None) -> Any:
+    def to_frame(
+        self, *, layout: str = "long", prefix: str = "", library: str | None = None
+    ) -> Any:
         """Return a DataFrame with one row per object and label: its p-values and its more plausible value.
 
-        With ``layout="wide"`` there is one row per object, with the more plausible value of each label.
+        With ``layout="wide"`` there is one row per object, with the more plausible value of each
+        label.
 
         Parameters
         ----------
@@ -265,8 +277,8 @@ class LabelWisePredictions:
         prefix : str, default=""
             Put before the names of the labels.
         library : {"pandas", "polars"} or None, default=None
-            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
-            pandas table is kept; in polars, which has none, it becomes a column.
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+            The index of a pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -306,7 +318,8 @@ class LabelWisePredictions:
             )
         if check_flag(per_label, name="per_label") and h:
             raise ValueError(
-                f"at_most_wrong={h} and per_label=True are two questions: how many labels are wrong at once, and how"
+                f"at_most_wrong={h} and per_label=True are two questions: how many labels are"
+                f" wrong at once, and how"
                 " often each label is wrong by itself. Ask one of them."
             )
         return h
@@ -321,6 +334,7 @@ def _out_of_reach(smallest: IntArray, denominators: IntArray, level: Fraction) -
     if out.all():
         return f" Nothing can be ruled out at this level, which takes {enough} calibration examples: there are {few}."
     return (
-        f" {out.sum()} of the {out.size} values of labels cannot be ruled out at this level, which takes {enough}"
+        f" {out.sum()} of the {out.size} values of labels cannot be ruled out at this level,"
+        f" which takes {enough}"
         f" calibration examples with that value: there are at most {few}."
     )

@@ -74,14 +74,16 @@ class JointScores:
     def numerators(self, n_wrong: int) -> IntArray:
         """Return a numerator for "off" and "on" of each label, (n, q, 2).
 
-        The numerator of a labelset, of the p-value of at most ``n_wrong`` of its labels being wrong, is the
-        (n_wrong + 1)-th smallest of those of its labels' values.
+        The numerator of a labelset, of the p-value of at most ``n_wrong`` of its labels being
+        wrong, is the (n_wrong + 1)-th smallest of those of its labels' values.
         """
         calibrations = [np.sort(scores[:, n_wrong]) for scores in self.examples]
         n_folds, n_objects, n_labels = self.off.shape
         n_block = max(1, BLOCK_ENTRIES // (2 * n_folds * n_labels))
         blocks = [
-            self.take(np.arange(start, min(start + n_block, n_objects)))._add_up(calibrations, together=n_wrong > 0)
+            self.take(np.arange(start, min(start + n_block, n_objects)))._add_up(
+                calibrations, together=n_wrong > 0
+            )
             for start in range(0, n_objects, n_block)
         ]
         counts = np.concatenate([np.empty((0, n_labels, 2), dtype=np.int64), *blocks])

@@ -72,17 +72,26 @@ class LabelWiseRegion(Region):
     def __getitem__(self, objects: Any) -> "LabelWiseRegion":
         """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
         chosen, index = choose_objects(len(self), objects, self.index)
-        return replace(self, possible_values=self.possible_values[chosen], p_values=self.p_values[chosen], index=index)
+        return replace(
+            self,
+            possible_values=self.possible_values[chosen],
+            p_values=self.p_values[chosen],
+            index=index,
+        )
 
     def __iter__(self) -> Iterator["LabelWiseRegion"]:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        wrong = {None: ", per_label=True", 0: ""}.get(self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}")
+        wrong = {None: ", per_label=True", 0: ""}.get(
+            self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}"
+        )
         return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
 
     def _repr_html_(self) -> str:
-        return show_region(self, self.index, "A label that can be neither on nor off makes an object strange.")
+        return show_region(
+            self, self.index, "A label that can be neither on nor off makes an object strange."
+        )
 
     @property
     def empty(self) -> BoolArray:
@@ -98,7 +107,9 @@ class LabelWiseRegion(Region):
             Zeros and ones; a DataFrame's columns are taken by name.
         """
         Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
-        right = np.take_along_axis(self.possible_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        right = np.take_along_axis(self.possible_values, Y[:, :, None].astype(np.int64), axis=2)[
+            :, :, 0
+        ]
         return ~right
 
     def n_wrong(self, Y: LabelMatrixLike) -> IntArray:
@@ -115,9 +126,9 @@ class LabelWiseRegion(Region):
     def contains(self, Y: LabelMatrixLike) -> BoolArray:
         """Tell for one labelset per object whether at most ``at_most_wrong`` of its labels are ruled out.
 
-        With the true labelsets, the share of False is the error rate, which ``significance`` bounds. Where each label
-        is decided by itself none may be ruled out, and what is bounded is the share of True of each column of
-        :meth:`wrong`.
+        With the true labelsets, the share of False is the error rate, which ``significance``
+        bounds. Where each label is decided by itself none may be ruled out, and what is bounded is
+        the share of True of each column of :meth:`wrong`.
 
         Parameters
         ----------
@@ -131,22 +142,32 @@ class LabelWiseRegion(Region):
     def size_estimates(self) -> tuple[RegionSize, ...]:
         """The number of labelsets that :meth:`contains` accepts for each object, all of them counted.
 
-        With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label can be neither off nor
-        on. Else both values of an empty or undecided label count, and of the others up to h - n_empty flip.
+        With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label can
+        be neither off nor on. Else both values of an empty or undecided label count, and of the
+        others up to h - n_empty flip.
         """
         sizes = []
-        for n_empty, n_both in zip(self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist(), strict=True):
-            n_single, n_flips = len(self.label_names) - n_empty - n_both, (self.at_most_wrong or 0) - n_empty
-            size = (1 << n_empty + n_both) * sum(comb(n_single, flips) for flips in range(n_flips + 1))
+        for n_empty, n_both in zip(
+            self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist(), strict=True
+        ):
+            n_single, n_flips = (
+                len(self.label_names) - n_empty - n_both,
+                (self.at_most_wrong or 0) - n_empty,
+            )
+            size = (1 << n_empty + n_both) * sum(
+                comb(n_single, flips) for flips in range(n_flips + 1)
+            )
             sizes.append(RegionSize.counted(size))
         return tuple(sizes)
 
-    def to_frame(self, *, layout: str = "long", prefix: str = "", library: str | None = None) -> Any:
+    def to_frame(
+        self, *, layout: str = "long", prefix: str = "", library: str | None = None
+    ) -> Any:
         """Return a DataFrame with one row per object and label: its p-values and what is decided about it.
 
-        With ``layout="wide"`` there is one row per object, with a decision for each label and the number of labelsets.
-        ``decision`` is "sure" (the label can only be on), "possible" (it may be either), "ruled out" (it can only be
-        off) or "neither" (both values are ruled out).
+        With ``layout="wide"`` there is one row per object, with a decision for each label and the
+        number of labelsets. ``decision`` is "sure" (the label can only be on), "possible" (it may
+        be either), "ruled out" (it can only be off) or "neither" (both values are ruled out).
 
         Parameters
         ----------
@@ -155,8 +176,8 @@ class LabelWiseRegion(Region):
         prefix : str, default=""
             Put before the names of the labels, for labels called "size".
         library : {"pandas", "polars"} or None, default=None
-            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
-            pandas table is kept; in polars, which has none, it becomes a column.
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+            The index of a pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------

@@ -43,7 +43,8 @@ def check_memory(engine: LabelsetEngine, max_memory: int, *, n_rows: int, what: 
         raise ValueError(
             f"{what} for {engine.n_objects} objects and {engine.n_labels} labels would take"
             f" {_readable(n_bytes)}, more than max_memory={_readable(most)}."
-            " Ask for fewer objects (predictions[:100].p_values()), for single labelsets (p_value(Y)),"
+            " Ask for fewer objects (predictions[:100].p_values()), for single labelsets"
+            " (p_value(Y)),"
             " or raise max_memory."
         )
 
@@ -53,7 +54,10 @@ def check_listed(engine: LabelsetEngine, k: int) -> int:
     n_listed = check_count(k, name="k")
     n_bytes = engine.n_objects * n_listed * (engine.n_labels + 8)
     if n_bytes > 64 * GIBIBYTE:
-        raise ValueError(f"k labelsets for {engine.n_objects} objects must fit into 64 GiB, got {_readable(n_bytes)}.")
+        raise ValueError(
+            f"k labelsets for {engine.n_objects} objects must fit into 64 GiB, got"
+            f" {_readable(n_bytes)}."
+        )
     return n_listed
 
 
@@ -61,7 +65,9 @@ def _readable(n_bytes: int) -> str:
     if n_bytes >= 2**60:
         return f"2^{n_bytes.bit_length() - 1} bytes"
     power = max(n_bytes.bit_length() - 1, 0) // 10
-    return f"{n_bytes / 2 ** (10 * power):.4g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"
+    return (
+        f"{n_bytes / 2 ** (10 * power):.4g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"
+    )
 
 
 UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
@@ -71,7 +77,8 @@ UNKNOWN = NoGuarantee("these p-values: how they were made is not known")
 class LabelsetPredictions:
     """The plausibility of every labelset for each of n objects.
 
-    Made by ``predict_labelsets`` of a conformal predictor; nothing exponential is computed before it is asked for.
+    Made by ``predict_labelsets`` of a conformal predictor; nothing exponential is computed before
+    it is asked for.
 
     Attributes
     ----------
@@ -82,7 +89,8 @@ class LabelsetPredictions:
     index : pandas Index, array or None
         What the objects are called, where they came in a DataFrame.
     answers : str
-        What ``predict`` of the classifier answers instead of :attr:`labelsets`, and why; "" where it answers these.
+        What ``predict`` of the classifier answers instead of :attr:`labelsets`, and why; "" where
+        it answers these.
 
     Examples
     --------
@@ -112,8 +120,12 @@ class LabelsetPredictions:
             check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
         n_labels = self._engine.n_labels
         given = self.label_names
-        self.label_names = check_label_names(given, n_labels) if len(given) else made_up_names(n_labels)
-        self._batch = Batch(self._engine, self.guarantee, self.label_names, self.index, self._posterior)
+        self.label_names = (
+            check_label_names(given, n_labels) if len(given) else made_up_names(n_labels)
+        )
+        self._batch = Batch(
+            self._engine, self.guarantee, self.label_names, self.index, self._posterior
+        )
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -123,7 +135,13 @@ class LabelsetPredictions:
         part = self._batch.take(objects)
         rows = np.atleast_1d(np.arange(len(self))[objects])
         find = None if self._find_probabilities is None else partial(_take_rows, self, rows)
-        return replace(self, _engine=part.engine, index=part.index, _find_probabilities=find, _posterior=part.posterior)
+        return replace(
+            self,
+            _engine=part.engine,
+            index=part.index,
+            _find_probabilities=find,
+            _posterior=part.posterior,
+        )
 
     def __repr__(self) -> str:
         n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
@@ -162,7 +180,8 @@ class LabelsetPredictions:
     def certain(self) -> BoolArray:
         """Whether each object's best labelset is proven to be the best, shape (n,).
 
-        False only where, with very many labels, a search was stopped before it had ruled out all others.
+        False only where, with very many labels, a search was stopped before it had ruled out all
+        others.
         """
         return self._batch.best.certain
 
@@ -170,8 +189,8 @@ class LabelsetPredictions:
     def nested(self) -> bool:
         """Whether a region is always the labelsets with a p-value above its significance.
 
-        Then regions at lower significances hold those at higher ones. False for ``guarantee="exact"``,
-        which merges the folds anew for each level.
+        Then regions at lower significances hold those at higher ones. False for
+        ``guarantee="exact"``, which merges the folds anew for each level.
         """
         return self._engine.at_level(Fraction(1, 2))[0] is self._engine
 
@@ -181,13 +200,15 @@ class LabelsetPredictions:
         Parameters
         ----------
         Y : label matrix of shape (n, q), labelset of shape (q,), or set or list of label names
-            Zeros and ones, one row per object; or one labelset for all objects, as zeros and ones or by the names of
-            its labels. The columns of a DataFrame are taken by name. For any number of labels.
+            Zeros and ones, one row per object; or one labelset for all objects, as zeros and ones
+            or by the names of its labels. The columns of a DataFrame are taken by name. For any
+            number of labels.
 
         Returns
         -------
         array of shape (n,)
-            0 for a labelset that is no candidate: an empty one that is excluded, one that breaks a constraint.
+            0 for a labelset that is no candidate: an empty one that is excluded, one that breaks a
+            constraint.
 
         Examples
         --------
@@ -217,10 +238,12 @@ class LabelsetPredictions:
     def candidates(self, *, max_memory: int = 4 * GIBIBYTE) -> LabelMatrix:
         """Return all candidate labelsets, one row each, in the order of the columns of :meth:`p_values`.
 
-        Row c is the binary number c, label 0 its lowest bit; where the empty labelset is no candidate counting
-        starts at 1.
+        Row c is the binary number c, label 0 its lowest bit; where the empty labelset is no
+        candidate counting starts at 1.
         """
-        check_memory(self._engine, max_memory, n_rows=self._engine.n_labels, what="The table of candidates")
+        check_memory(
+            self._engine, max_memory, n_rows=self._engine.n_labels, what="The table of candidates"
+        )
         return self._engine.candidates()
 
     def region(
@@ -240,16 +263,18 @@ class LabelsetPredictions:
         confidence : float or None, default=None
             One minus the significance; give one of the two.
         force_nonempty : bool, default=False
-            Whether the most plausible labelset belongs to the region in any case, as in the paper's tables.
+            Whether the most plausible labelset belongs to the region in any case, as in the paper's
+            tables.
         bits : float, default=1.0
-            How precise sizes are that are too large to be counted, above about a million labelsets: they are estimated,
-            with a 99 % interval within a factor 2^bits of the estimate. 0.1 takes about ten times as long as 1.
+            How precise sizes are that are too large to be counted, above about a million labelsets:
+            they are estimated, with a 99 % interval within a factor 2^bits of the estimate. 0.1
+            takes about ten times as long as 1.
 
         Warns
         -----
         UserWarning
-            Where there are too few calibration examples for this level, so that regions hold every labelset; where a
-            significance above 0.5 looks like a confidence.
+            Where there are too few calibration examples for this level, so that regions hold every
+            labelset; where a significance above 0.5 looks like a confidence.
 
         Examples
         --------
@@ -265,7 +290,12 @@ class LabelsetPredictions:
         return self._region(significance, force_nonempty, bits)
 
     def summary(
-        self, significance: float = 0.05, *, top: int = 5, force_nonempty: bool = False, bits: float = 1.0
+        self,
+        significance: float = 0.05,
+        *,
+        top: int = 5,
+        force_nonempty: bool = False,
+        bits: float = 1.0,
     ) -> Summaries:
         """Return a record per object that a person can read: labels by name, how sure, and what to beware of.
 
@@ -292,7 +322,9 @@ class LabelsetPredictions:
         At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
         Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
         """
-        region = self._region(significance, force_nonempty, bits)  # notes say where a level cannot be reached
+        region = self._region(
+            significance, force_nonempty, bits
+        )  # notes say where a level cannot be reached
         return Summaries(self, region, check_count(top, name="top", at_least=0), self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
@@ -306,9 +338,10 @@ class LabelsetPredictions:
         Returns
         -------
         RankedLabelsets
-            ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible first: by p-value,
-            then by lowest total score, then by lowest code. Where there are fewer than k candidates the rest has
-            the p-value 0; ``certain`` says where these are proven to be the best. ``to_frame()`` makes a table.
+            ``labelsets`` of shape (n, k, q) and ``p_values`` of shape (n, k), the most plausible
+            first: by p-value, then by lowest total score, then by lowest code. Where there are
+            fewer than k candidates the rest has the p-value 0; ``certain`` says where these are
+            proven to be the best. ``to_frame()`` makes a table.
 
         Examples
         --------
@@ -321,14 +354,17 @@ class LabelsetPredictions:
         """
         best = self._engine.top(check_listed(self._engine, k))
         p_values = self._engine.to_p_values(best.numerators)
-        return RankedLabelsets(best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain)
+        return RankedLabelsets(
+            best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain
+        )
 
     @cached_property
     def probabilities(self) -> FloatArray:
         """The probability that each label is on, shape (n, q): for thresholds, scorers and ranking, without a level.
 
-        The sum of the posterior's probabilities over the candidates with the label, in the mean over the folds' models;
-        see :meth:`CrossConformalClassifier.predict_proba`. P-values and regions do not depend on it.
+        The sum of the posterior's probabilities over the candidates with the label, in the mean
+        over the folds' models; see :meth:`CrossConformalClassifier.predict_proba`. P-values and
+        regions do not depend on it.
 
         Examples
         --------
@@ -339,7 +375,8 @@ class LabelsetPredictions:
         """
         if self._find_probabilities is None:
             raise ValueError(
-                "Probabilities are known of predictions that a fitted predictor made, and not of these, made by hand."
+                "Probabilities are known of predictions that a fitted predictor made, and not of"
+                " these, made by hand."
             )
         return self._find_probabilities()
 
@@ -347,10 +384,11 @@ class LabelsetPredictions:
     def label_p_values(self) -> FloatArray:
         """The highest p-value among the labelsets with each label off and on, shape (n, q, 2).
 
-        ``label_p_values[i, j, c]`` is the maximum of the p-values of object i's labelsets with ``t_j = c``. These are
-        p-values of statements about single labels that hold jointly: at significance eps all the statements
-        "t_j = 1 - c" with a value of at most eps are true together, with the probability of the region at eps.
-        Where, with very many labels, a search was stopped, they are upper bounds: this holds, but says less.
+        ``label_p_values[i, j, c]`` is the maximum of the p-values of object i's labelsets with
+        ``t_j = c``. These are p-values of statements about single labels that hold jointly: at
+        significance eps all the statements "t_j = 1 - c" with a value of at most eps are true
+        together, with the probability of the region at eps. Where, with very many labels, a search
+        was stopped, they are upper bounds: this holds, but says less.
 
         Examples
         --------
@@ -368,9 +406,9 @@ class LabelsetPredictions:
         Parameters
         ----------
         method : {"difference", "mass"}, default="difference"
-            "difference": the highest p-value of a labelset with the label minus that of one without it, for any
-            number of labels. "mass": the share of the sum of all p-values that falls on labelsets with the label;
-            lists all labelsets.
+            "difference": the highest p-value of a labelset with the label minus that of one without
+            it, for any number of labels. "mass": the share of the sum of all p-values that falls on
+            labelsets with the label; lists all labelsets.
 
         Examples
         --------
@@ -385,21 +423,25 @@ class LabelsetPredictions:
             return self._engine.label_masses()
         return self.label_p_values[:, :, 1] - self.label_p_values[:, :, 0]
 
-    def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
+    def to_frame(
+        self, *, layout: str = "wide", prefix: str = "", library: str | None = None
+    ) -> Any:
         """Return a DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
 
-        With ``layout="long"`` there is one row per object and label: the :attr:`label_p_values` of its being off and
-        on, and its value in the best labelset.
+        With ``layout="long"`` there is one row per object and label: the :attr:`label_p_values` of
+        its being off and on, and its value in the best labelset.
 
         Parameters
         ----------
         layout : {"wide", "long"}, default="wide"
             "wide": one row per object. "long": one row per object and label.
         prefix : str, default=""
-            Put before the names of the labels, for labels called "confidence" or to join the frame with others.
+            Put before the names of the labels, for labels called "confidence" or to join the frame
+            with others.
         library : {"pandas", "polars"} or None, default=None
-            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
-            pandas table is kept, so that it can be joined with theirs; in polars, which has none, it is a column.
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+            The index of a pandas table is kept, so that it can be joined with theirs; in polars,
+            which has none, it is a column.
 
         Examples
         --------
@@ -422,9 +464,14 @@ class LabelsetPredictions:
         )
 
     def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
-        level, precision = check_significance(significance), check_number(bits, name="bits", above=0)
+        level, precision = (
+            check_significance(significance),
+            check_number(bits, name="bits", above=0),
+        )
         parts = self._batch, *self._engine.at_level(level)
-        return LabelsetRegion(significance, check_flag(force_nonempty, name="force_nonempty"), precision, *parts)
+        return LabelsetRegion(
+            significance, check_flag(force_nonempty, name="force_nonempty"), precision, *parts
+        )
 
     @property
     def _objects(self) -> Any:

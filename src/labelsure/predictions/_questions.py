@@ -28,14 +28,19 @@ MOST_PLAUSIBLE = 4096
 """Of larger regions so many labelsets stand for all, anew after each answer, until what is left can be listed."""
 
 UNKNOWN = -1
-BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
+BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
+    np.float64
+)
 NEARLY = 1 - 1e-9
 """Entropies that differ by less are equal: they were added up in different orders."""
 
 SETTLED_STATEMENT = (
-    "With truthful answers a settled labelset is wrong only where the region misses the true one, whatever is asked:"
-    " over all objects, settled and wrong is at most as likely as that. The level is chosen before the first answer."
-    " Among the objects that get settled the share of wrong ones may be higher, at most by one over their share."
+    "With truthful answers a settled labelset is wrong only where the region misses the true one,"
+    " whatever is asked:"
+    " over all objects, settled and wrong is at most as likely as that. The level is chosen"
+    " before the first answer."
+    " Among the objects that get settled the share of wrong ones may be higher, at most by one"
+    " over their share."
     " A labelset that is certain is never wrong."
 )
 
@@ -49,7 +54,8 @@ class YesNoQuestion:
     text : str
         The question in words.
     share : float or None
-        The share of the weight of the labelsets left for which the answer is yes; None where none is left.
+        The share of the weight of the labelsets left for which the answer is yes; None where none
+        is left.
     label : str or None
         The label asked about; None where a labelset is.
     column : int or None
@@ -66,10 +72,18 @@ class YesNoQuestion:
 
     def answer_for(self, labelset: LabelMatrix) -> bool:
         """Return the true answer for an object with this labelset, an array of shape (q,)."""
-        return bool(labelset[self.column]) if self.labelset is None else bool(np.array_equal(self.labelset, labelset))
+        return (
+            bool(labelset[self.column])
+            if self.labelset is None
+            else bool(np.array_equal(self.labelset, labelset))
+        )
 
     def __str__(self) -> str:
-        return self.text if self.share is None else f"{self.text} (yes: {self.share:.2f}, no: {1 - self.share:.2f})"
+        return (
+            self.text
+            if self.share is None
+            else f"{self.text} (yes: {self.share:.2f}, no: {1 - self.share:.2f})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +97,8 @@ class Members:
     log_weights : array of shape (m,)
         The logarithms of their weights, but for a constant.
     count : callable or None
-        Returns how many labelsets agree, where these are only the most plausible ones; None: these are all.
+        Returns how many labelsets agree, where these are only the most plausible ones; None: these
+        are all.
     """
 
     bits: np.ndarray[Any, np.dtype[np.uint8]]
@@ -91,9 +106,13 @@ class Members:
     count: Callable[[], int] | None = None
 
     @classmethod
-    def of(cls, Y: LabelMatrix, log_weights: FloatArray, count: Callable[[], int] | None = None) -> "Members":
+    def of(
+        cls, Y: LabelMatrix, log_weights: FloatArray, count: Callable[[], int] | None = None
+    ) -> "Members":
         """Return labelsets given as rows of zeros and ones."""
-        return cls(np.ascontiguousarray(np.packbits(Y, axis=1, bitorder="little").T), log_weights, count)
+        return cls(
+            np.ascontiguousarray(np.packbits(Y, axis=1, bitorder="little").T), log_weights, count
+        )
 
     def __len__(self) -> int:
         return len(self.log_weights)
@@ -109,7 +128,9 @@ class Members:
 
     def equal(self, labelset: LabelMatrix) -> BoolArray:
         """Tell which is this labelset."""
-        equal: BoolArray = (self.bits == np.packbits(labelset, bitorder="little")[:, None]).all(axis=0)
+        equal: BoolArray = (self.bits == np.packbits(labelset, bitorder="little")[:, None]).all(
+            axis=0
+        )
         return equal
 
     def best(self, n_labels: int) -> LabelMatrix:
@@ -162,7 +183,9 @@ class Progress:
         """Return the answers as constraints on labelsets."""
         known, nothing = self.known.tolist(), frozenset[int]()
         told = [
-            Inequality(nothing, frozenset([j]), -1) if value else Inequality(frozenset([j]), nothing, 0)
+            Inequality(nothing, frozenset([j]), -1)
+            if value
+            else Inequality(frozenset([j]), nothing, 0)
             for j, value in enumerate(known)
             if value != UNKNOWN
         ]
@@ -175,18 +198,21 @@ class Progress:
 class Questions:
     """The yes/no questions that settle one object, or make its labels certain; made by ``region[i].questions()``.
 
-    The next question is the one whose answer removes most entropy of the weights per unit of its cost: about a label,
-    or whether the heaviest labelset is the object's own. Labelsets that disagree with an answer are left out. The
-    weights are posterior probabilities where the measure is a :class:`~labelsure.measures.PosteriorMeasure`, in the
-    mean over the folds' models, and p-values else: they decide what is asked, not what is promised.
+    The next question is the one whose answer removes most entropy of the weights per unit of its
+    cost: about a label, or whether the heaviest labelset is the object's own. Labelsets that
+    disagree with an answer are left out. The weights are posterior probabilities where the measure
+    is a :class:`~labelsure.measures.PosteriorMeasure`, in the mean over the folds' models, and
+    p-values else: they decide what is asked, not what is promised.
 
-    Objects are *settled* where one labelset of the region is left: with truthful answers it is wrong just where the
-    region misses the truth, see ``statement``. They are *certain* where a labelset was confirmed or all labels are
-    known. Questions go on until then; where no labelset of the region agrees, or one is left and confirming it costs
-    as much as asking the labels, those not known are asked one by one.
+    Objects are *settled* where one labelset of the region is left: with truthful answers it is
+    wrong just where the region misses the truth, see ``statement``. They are *certain* where a
+    labelset was confirmed or all labels are known. Questions go on until then; where no labelset of
+    the region agrees, or one is left and confirming it costs as much as asking the labels, those
+    not known are asked one by one.
 
-    Of a region with more than 100 000 labelsets the 4096 most plausible ones stand for all: answers become constraints
-    of the search for them, until what is left can be listed. Then shares are estimates.
+    Of a region with more than 100 000 labelsets the 4096 most plausible ones stand for all: answers
+    become constraints of the search for them, until what is left can be listed. Then shares are
+    estimates.
 
     Parameters
     ----------
@@ -195,7 +221,8 @@ class Questions:
     label_names : sequence of str
         The labels.
     labelset_cost : float
-        What judging a labelset costs, judging a label being 1; infinite: only labels are asked about.
+        What judging a labelset costs, judging a label being 1; infinite: only labels are asked
+        about.
     statement : str
         What is promised.
 
@@ -238,7 +265,8 @@ class Questions:
         now = self._now
         left = len(now.members) if now.members.count is None else f"more than {MOST_LISTED}"
         return (
-            f"Questions({now.n_labels} answers about labels, {now.n_labelsets} about labelsets; {left} labelsets left)"
+            f"Questions({now.n_labels} answers about labels, {now.n_labelsets} about labelsets;"
+            f" {left} labelsets left)"
         )
 
     @property
@@ -289,8 +317,9 @@ class Questions:
     def expected_answers(self) -> float:
         """About how many answers settle the object from here: the entropy of the weights in bits.
 
-        No order of questions needs fewer on average, were the weights right. Infinite where no labelset is left:
-        nothing settles it then. Where the region is too large to be listed, the logarithm of its size to base 2.
+        No order of questions needs fewer on average, were the weights right. Infinite where no
+        labelset is left: nothing settles it then. Where the region is too large to be listed, the
+        logarithm of its size to base 2.
         """
         members = self._now.members
         if members.count is not None:
@@ -311,13 +340,19 @@ class Questions:
         question = self._question
         now = self._now
         if question is None:
-            raise ValueError("Every label of this object is known: nothing is left to ask. undo() takes answers back.")
+            raise ValueError(
+                "Every label of this object is known: nothing is left to ask. undo() takes"
+                " answers back."
+            )
         if label is None and question.labelset is not None:
             self._steps.append(self._judge_labelset(question.labelset, value))
         else:
             j = self._number_of(question.column if label is None else label)
             if now.known[j] != UNKNOWN:
-                raise ValueError(f"Whether it has {self._names[j]!r} is known already. undo() takes answers back.")
+                raise ValueError(
+                    f"Whether it has {self._names[j]!r} is known already. undo() takes answers"
+                    f" back."
+                )
             self._steps.append(self._judge_label(j, value))
         self._ask()
 
@@ -338,7 +373,8 @@ class Questions:
         if is_whole(label) and 0 <= int(label) < len(self._names):
             return int(label)
         raise ValueError(
-            f"label must be a label's name, or its number from 0 to {len(self._names) - 1}, got {label!r}."
+            f"label must be a label's name, or its number from 0 to {len(self._names) - 1}, got"
+            f" {label!r}."
             f" {list_labels(self._names)}"
         )
 
@@ -361,12 +397,17 @@ class Questions:
             (j,), told = now.open, now.known != UNKNOWN
             refused = {int(row[j]) for row in now.rejected if (row == now.known)[told].all()}
             if len(refused) == 2:
-                raise ValueError("This answer leaves no labelset: those that agree were said not to be the object's.")
+                raise ValueError(
+                    "This answer leaves no labelset: those that agree were said not to be the"
+                    " object's."
+                )
             if refused:
                 known = now.known.copy()
                 known[j] = 1 - refused.pop()
                 now = replace(now, known=known)
-        members = now.members.keep(agree) if now.members.count is None else self._find(now.inequalities())
+        members = (
+            now.members.keep(agree) if now.members.count is None else self._find(now.inequalities())
+        )
         return replace(now, members=members)
 
     def _ask(self) -> None:
@@ -397,7 +438,9 @@ class Questions:
             self._question = self._about_label(int(labels[j]), float(shares[labels[j]]))
 
     def _about_label(self, j: int, share: float | None) -> YesNoQuestion:
-        return YesNoQuestion(f"Does it have {self._names[j]}?", share, label=self._names[j], column=j)
+        return YesNoQuestion(
+            f"Does it have {self._names[j]}?", share, label=self._names[j], column=j
+        )
 
     def _about_labelset(self, labelset: LabelMatrix, share: float) -> YesNoQuestion:
         names = ", ".join(np.array(self._names, dtype=object)[labelset == 1])

@@ -9,7 +9,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix, check_count, check_significance
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    check_count,
+    check_significance,
+)
 from labelsure.engine import RegionSize
 from labelsure.engine._engine import LabelsetEngine
 from labelsure.engine._results import NotAllListedError
@@ -28,8 +35,10 @@ from labelsure.predictions._questions import (
 from labelsure.predictions._show import show_region
 
 EMPTY_REGION = (
-    "No labelset is left at this level: either the object is unlike the calibration examples, or so little confidence"
-    " is asked for that the truth of some objects is ruled out with all else. Ask for more confidence, or have somebody"
+    "No labelset is left at this level: either the object is unlike the calibration examples, or"
+    " so little confidence"
+    " is asked for that the truth of some objects is ruled out with all else. Ask for more"
+    " confidence, or have somebody"
     " look at it; force_nonempty=True keeps the most plausible labelset."
 )
 
@@ -43,8 +52,9 @@ class Region(DecidedLabels):
     def sizes(self) -> IntArray | FloatArray:
         """The number of labelsets in each object's region, shape (n,).
 
-        Whole numbers of 64 bits where all sizes fit, else floats, infinite beyond 2^1023; see :attr:`log2_sizes`.
-        Regions too large to be counted are estimated; :attr:`size_estimates` says which, and how well.
+        Whole numbers of 64 bits where all sizes fit, else floats, infinite beyond 2^1023; see
+        :attr:`log2_sizes`. Regions too large to be counted are estimated; :attr:`size_estimates`
+        says which, and how well.
         """
         values = [size.value for size in self.size_estimates]
         if all(value < 2**63 for value in values):
@@ -54,22 +64,28 @@ class Region(DecidedLabels):
     @property
     def log2_sizes(self) -> FloatArray:
         """The logarithm of the sizes to base 2, shape (n,): for any number of labels; -inf for empty regions."""
-        return np.array([log2(size.value) if size.value else -inf for size in self.size_estimates], dtype=np.float64)
+        return np.array(
+            [log2(size.value) if size.value else -inf for size in self.size_estimates],
+            dtype=np.float64,
+        )
 
 
 @dataclass(eq=False, repr=False)
 class LabelsetRegion(Region):
     """The prediction regions of a batch of objects: the labelsets that cannot be ruled out at a level.
 
-    Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region is ``{labelsets:
-    p-value > significance}``, but for ``guarantee="exact"``, which merges the folds anew for each level: there the rule
-    at that level decides who is a member, and the p-values shown beside members are the plain cross-conformal ones,
-    some of which may lie on the other side of the significance.
+    Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region
+    is ``{labelsets: p-value > significance}``, but for ``guarantee="exact"``, which merges the
+    folds anew for each level: there the rule at that level decides who is a member, and the
+    p-values shown beside members are the plain cross-conformal ones, some of which may lie on the
+    other side of the significance.
 
-    An empty region says that no labelset fits the object at this level: it is unlike what was calibrated with, or the
-    level is high for an accurate learner. ``force_nonempty=True`` keeps the most plausible labelset.
+    An empty region says that no labelset fits the object at this level: it is unlike what was
+    calibrated with, or the level is high for an accurate learner. ``force_nonempty=True`` keeps the
+    most plausible labelset.
 
-    ``region[i]`` is the region of one object, ``region[:3]`` or any other choice of objects is again a LabelsetRegion.
+    ``region[i]`` is the region of one object, ``region[:3]`` or any other choice of objects is
+    again a LabelsetRegion.
 
     Attributes
     ----------
@@ -111,7 +127,9 @@ class LabelsetRegion(Region):
     @overload
     def __getitem__(self, objects: int | np.integer[Any]) -> "ObjectRegion": ...
     @overload
-    def __getitem__(self, objects: slice | Sequence[int] | IntArray | BoolArray) -> "LabelsetRegion": ...
+    def __getitem__(
+        self, objects: slice | Sequence[int] | IntArray | BoolArray
+    ) -> "LabelsetRegion": ...
     def __getitem__(self, objects: Any) -> Any:
         """Return the region of one object, or those of a slice, indices or a boolean mask."""
         if np.ndim(objects) == 0 and not isinstance(objects, slice):
@@ -144,7 +162,8 @@ class LabelsetRegion(Region):
         """The sizes with what is known about them: an interval, and bounds that are certain.
 
         Where a size was counted all of them are that number. Others are as precise as ``bits`` of
-        :meth:`LabelsetPredictions.region` asks for, or as far as a limited number of draws gets; printing tells.
+        :meth:`LabelsetPredictions.region` asks for, or as far as a limited number of draws gets;
+        printing tells.
         """
         sizes = self._engine.region_sizes(self._smallest, bits=self.bits)
         return tuple(size.raised(1) if self.force_nonempty else size for size in sizes)
@@ -155,7 +174,8 @@ class LabelsetRegion(Region):
         Parameters
         ----------
         Y : label matrix of shape (n, q), labelset of shape (q,), or set or list of label names
-            As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False is the error rate.
+            As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False
+            is the error rate.
         """
         return self.hold(self._batch.check(Y), np.arange(len(self)))
 
@@ -167,12 +187,15 @@ class LabelsetRegion(Region):
         """
         return np.array([one.questions().expected_answers for one in self])
 
-    def to_frame(self, *, layout: str = "wide", prefix: str = "", library: str | None = None) -> Any:
+    def to_frame(
+        self, *, layout: str = "wide", prefix: str = "", library: str | None = None
+    ) -> Any:
         """Return a DataFrame that says for each object which labels are sure, and the size of its region.
 
-        Each label is "sure" (in every labelset of the region), "possible" (in some of them) or "ruled out" (in none).
-        Where the region is empty each is "empty": no labelset fits the object, so nothing is said about its labels.
-        With ``layout="long"`` there is one row per object and label, with :attr:`LabelsetPredictions.label_p_values`.
+        Each label is "sure" (in every labelset of the region), "possible" (in some of them) or
+        "ruled out" (in none). Where the region is empty each is "empty": no labelset fits the
+        object, so nothing is said about its labels. With ``layout="long"`` there is one row per
+        object and label, with :attr:`LabelsetPredictions.label_p_values`.
 
         Parameters
         ----------
@@ -181,8 +204,8 @@ class LabelsetRegion(Region):
         prefix : str, default=""
             Put before the names of the labels, for labels called "size".
         library : {"pandas", "polars"} or None, default=None
-            Which DataFrame to make; None: of the library that the objects came in, else of pandas. The index of a
-            pandas table is kept; in polars, which has none, it becomes a column.
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+            The index of a pandas table is kept; in polars, which has none, it becomes a column.
 
         Examples
         --------
@@ -249,13 +272,16 @@ class ObjectRegion:
     def __contains__(self, labelset: object) -> bool:
         """Tell whether a labelset, as zeros and ones or as a set of label names, is a member."""
         region = self._region
-        return bool(region.hold(region._batch.check(labelset, "labelset", 1), np.array([self._i]))[0])
+        return bool(
+            region.hold(region._batch.check(labelset, "labelset", 1), np.array([self._i]))[0]
+        )
 
     def __iter__(self) -> Iterator[LabelMatrix]:
         """Yield the members one by one in the order in which a search finds them, in bounded memory.
 
-        Raises ValueError where a search goes on for seconds without finding any: there may be more members than those
-        yielded by then. :meth:`members` returns them with the most plausible first.
+        Raises ValueError where a search goes on for seconds without finding any: there may be more
+        members than those yielded by then. :meth:`members` returns them with the most plausible
+        first.
         """
         region = self._region
         chunks = region._engine.iterate_members(self._i, int(region._smallest[self._i]))
@@ -300,8 +326,8 @@ class ObjectRegion:
     def members(self, *, limit: int | None = None) -> RankedLabelsets:
         """Return the members with their p-values, the most plausible first (by p-value, then by lowest total score).
 
-        Where a rule decides anew at each level, as with ``guarantee="exact"``, the first are those that it is farthest
-        from ruling out at this one; the p-values beside them need not fall.
+        Where a rule decides anew at each level, as with ``guarantee="exact"``, the first are those
+        that it is farthest from ruling out at this one; the p-values beside them need not fall.
 
         Parameters
         ----------
@@ -311,17 +337,20 @@ class ObjectRegion:
         Returns
         -------
         RankedLabelsets
-            ``labelsets`` of shape (m, q) and ``p_values`` of shape (m,); ``to_frame()`` makes a table.
+            ``labelsets`` of shape (m, q) and ``p_values`` of shape (m,); ``to_frame()`` makes a
+            table.
 
         Raises
         ------
         ValueError
-            Without a limit, where a list would take more than a gigabyte, or where the members are so far apart that a
-            search for them goes on for seconds without finding any.
+            Without a limit, where a list would take more than a gigabyte, or where the members are
+            so far apart that a search for them goes on for seconds without finding any.
         """
         region, batch = self._region, self._region._batch
         limit = None if limit is None else check_count(limit, name="limit", at_least=0)
-        labelsets, numerators = region._engine.region_members(self._i, int(region._smallest[self._i]), limit)
+        labelsets, numerators = region._engine.region_members(
+            self._i, int(region._smallest[self._i]), limit
+        )
         forced = region.force_nonempty and not len(labelsets) and limit != 0
         if forced:
             labelsets = batch.best.labelsets[[self._i], 0]
@@ -338,14 +367,14 @@ class ObjectRegion:
         Parameters
         ----------
         labelset_cost : float, default=1.0
-            What it costs to judge whether a labelset is exactly the object's, judging a label being 1. Infinite: only
-            labels are asked about.
+            What it costs to judge whether a labelset is exactly the object's, judging a label being
+            1. Infinite: only labels are asked about.
 
         Returns
         -------
         Questions
-            Ask ``question`` and pass what was said to ``answer``: to settle the object while it is ``undecided``, to
-            make its labels certain until it is ``certain``.
+            Ask ``question`` and pass what was said to ``answer``: to settle the object while it is
+            ``undecided``, to make its labels certain until it is ``certain``.
         """
         cost, names = check_labelset_cost(labelset_cost), self._region.label_names
         statement = f"{self._region.statement} {SETTLED_STATEMENT}"
@@ -354,7 +383,10 @@ class ObjectRegion:
     def _find_members(self, inequalities: Sequence[Inequality]) -> Members:
         """Return the members that obey inequalities: all of them, or the most plausible ones of very many."""
         alone = self._alone
-        engine, smallest = alone._engine.under(inequalities) if inequalities else alone._engine, alone._smallest
+        engine, smallest = (
+            alone._engine.under(inequalities) if inequalities else alone._engine,
+            alone._smallest,
+        )
         try:
             listed = engine.list_members(0, int(smallest[0]), MOST_LISTED)
         except NotAllListedError:
@@ -375,6 +407,8 @@ class ObjectRegion:
                 logs.append(batch.posterior.log_probabilities(block, 0))
             else:
                 objects = np.zeros(len(block), dtype=np.int64)
-                p_values = batch.engine.to_p_values(batch.engine.numerators_of(block, objects), objects)
+                p_values = batch.engine.to_p_values(
+                    batch.engine.numerators_of(block, objects), objects
+                )
                 logs.append(np.log(np.maximum(p_values, np.finfo(np.float64).tiny)))
         return np.concatenate(logs)

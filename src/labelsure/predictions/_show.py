@@ -18,7 +18,8 @@ NAMES_SHOWN = 12
 
 STYLE = (
     "<style>.labelsure{max-width:70em}.labelsure table{border-collapse:collapse;margin:.4em 0}"
-    ".labelsure th,.labelsure td{text-align:left;vertical-align:top;padding:.2em .8em;white-space:normal;"
+    ".labelsure th,.labelsure td{text-align:left;vertical-align:top;padding:.2em"
+    " .8em;white-space:normal;"
     "border-bottom:1px solid rgba(128,128,128,.35)}.labelsure p{margin:.2em 0}"
     ".labelsure td:first-child{white-space:nowrap}"
     ".labelsure .number{text-align:right;font-variant-numeric:tabular-nums}"
@@ -42,7 +43,9 @@ def html_note(text: str) -> str:
     return f'<p class="aside">{escape(text)}</p>' if text else ""
 
 
-def html_table(columns: Mapping[str, Iterable[Any]], *, n_more: int = 0, numbers: Sequence[str] = ()) -> str:
+def html_table(
+    columns: Mapping[str, Iterable[Any]], *, n_more: int = 0, numbers: Sequence[str] = ()
+) -> str:
     """Return a table of texts and numbers, and how many more rows there would be.
 
     Parameters
@@ -60,7 +63,9 @@ def html_table(columns: Mapping[str, Iterable[Any]], *, n_more: int = 0, numbers
     '<table><thead><tr><th class="number">a&lt;b</th></tr></thead><tbody><tr><td class="number">0.123</td></tr>...'
     """
     kinds = [' class="number"' if name in numbers else "" for name in columns]
-    heads = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, columns, strict=True))
+    heads = "".join(
+        f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, columns, strict=True)
+    )
     rows = "".join(
         f"<tr>{''.join(f'<td{kind}>{_cell(value)}</td>' for kind, value in zip(kinds, row, strict=True))}</tr>"
         for row in zip(*columns.values(), strict=True)
@@ -119,10 +124,16 @@ def show_predictions(predictions: Any) -> str:
         "object": name_objects(some.index, len(some)),
         "most plausible labelset": map(in_words, labels),
         "confidence": some.confidence.tolist(),
-        "credibility": [f"{c:.3g} (low)" if c <= LOW_CREDIBILITY else c for c in some.credibility.tolist()],
+        "credibility": [
+            f"{c:.3g} (low)" if c <= LOW_CREDIBILITY else c for c in some.credibility.tolist()
+        ],
     }
     table = html_table(columns, n_more=n_more, numbers=["confidence", "credibility"])
-    why = "Low credibility: no labelset fits the object well." if (some.credibility <= LOW_CREDIBILITY).any() else ""
+    why = (
+        "Low credibility: no labelset fits the object well."
+        if (some.credibility <= LOW_CREDIBILITY).any()
+        else ""
+    )
     return html_page(repr(predictions), table, html_note(why))
 
 
@@ -159,12 +170,16 @@ def show_labels(predictions: Any) -> str:
     close = np.argmax(p_values.min(axis=2), axis=1).tolist()
     columns = {
         "object": name_objects(some.index, len(some)),
-        "labels more plausible on than off": map(in_words, name_labels(some.label_names, some.labels.astype(bool))),
+        "labels more plausible on than off": map(
+            in_words, name_labels(some.label_names, some.labels.astype(bool))
+        ),
         "least sure": [some.label_names[j] for j in close],
         "p-value off": [float(p_values[i, j, 0]) for i, j in enumerate(close)],
         "p-value on": [float(p_values[i, j, 1]) for i, j in enumerate(close)],
     }
-    return html_page(repr(predictions), html_table(columns, n_more=n_more, numbers=["p-value off", "p-value on"]))
+    return html_page(
+        repr(predictions), html_table(columns, n_more=n_more, numbers=["p-value off", "p-value on"])
+    )
 
 
 def show_ranked(ranked: Any) -> str:
@@ -202,4 +217,7 @@ def show_summaries(summaries: Any) -> str:
     if any(one.note for one in some):
         columns["note"] = [one.note for one in some]
     title = f"{summaries!r}: {confidence_level(summaries.region.significance)} confidence"
-    return html_page(title, html_table(columns, n_more=n_more, numbers=["confidence", "credibility", "labelsets"]))
+    return html_page(
+        title,
+        html_table(columns, n_more=n_more, numbers=["confidence", "credibility", "labelsets"]),
+    )

@@ -14,10 +14,17 @@ from labelsure.predictions._decided import name_labels
 from labelsure.predictions._frames import make_frame
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
 from labelsure.predictions._repeated import RepeatedValues, repeat_labels
-from labelsure.predictions._show import LOW_CREDIBILITY, confidence_level, in_words, shorten, show_summaries
+from labelsure.predictions._show import (
+    LOW_CREDIBILITY,
+    confidence_level,
+    in_words,
+    shorten,
+    show_summaries,
+)
 
 STRANGE = (
-    "Low credibility: no labelset fits this object well. It may be unlike the calibration examples, so trust what is"
+    "Low credibility: no labelset fits this object well. It may be unlike the calibration"
+    " examples, so trust what is"
     " said about it less."
 )
 NOT_CERTAIN = "The search was stopped: the prediction is the best labelset found, and another may be more plausible."
@@ -68,15 +75,15 @@ class ObjectSummary:
     significance : float
         The level that the following is said at.
     sure, possible, ruled_out : tuple of str
-        The labels in all labelsets of the region, in some but not all of them, and in none. All three are empty where
-        the region is.
+        The labels in all labelsets of the region, in some but not all of them, and in none. All
+        three are empty where the region is.
     n_labelsets : RegionSize
         How many labelsets are in the region, with an interval where there are too many to count.
     top : tuple of PlausibleLabelset
         The most plausible labelsets, whether or not they are in the region.
     note : str
-        What to beware of, or nothing: an empty region, low credibility, a level that cannot be reached, a search that
-        was stopped.
+        What to beware of, or nothing: an empty region, low credibility, a level that cannot be
+        reached, a search that was stopped.
 
     Examples
     --------
@@ -112,7 +119,8 @@ class ObjectSummary:
     def __str__(self) -> str:
         predicted = in_words(self.labels)
         lines = [
-            f"Object {self.name}: {predicted} (confidence {self.confidence:.3g}, credibility {self.credibility:.3g}).",
+            f"Object {self.name}: {predicted} (confidence {self.confidence:.3g}, credibility"
+            f" {self.credibility:.3g}).",
             f"At {self.confidence_level} confidence {self._left()}",
         ]
         if self.top:
@@ -123,7 +131,11 @@ class ObjectSummary:
         """Say how many labelsets are left, and what that means for labels."""
         if self.n_labelsets.at_most == 0:
             return "no labelset is left."
-        left = "1 labelset is" if self.n_labelsets.at_most == 1 else f"{self.n_labelsets} labelsets are"
+        left = (
+            "1 labelset is"
+            if self.n_labelsets.at_most == 1
+            else f"{self.n_labelsets} labelsets are"
+        )
         decided = {"Sure": self.sure, "Possible": self.possible, "Ruled out": self.ruled_out}
         parts = [f"{word}: {shorten(names)}." for word, names in decided.items() if names]
         return " ".join([f"{left} left.", *parts])
@@ -180,7 +192,11 @@ class Summaries(Sequence[ObjectSummary]):
         if not -len(self) <= i < len(self):
             raise IndexError(f"There are {len(self)} objects, got index {i}.")
         # this object alone, unless all are there: with very many labels the others may take hours
-        return self._records[i] if "_records" in vars(self) else self._take([i % len(self)])._records[0]
+        return (
+            self._records[i]
+            if "_records" in vars(self)
+            else self._take([i % len(self)])._records[0]
+        )
 
     def _take(self, objects: Any) -> "Summaries":
         names = [self.names[i] for i in np.arange(len(self))[objects].tolist()]
@@ -231,11 +247,11 @@ class Summaries(Sequence[ObjectSummary]):
         Returns
         -------
         dict
-            ``labels``, ``sure``, ``possible``, ``ruled_out`` and ``note`` as ``RepeatedValues``, of tuples of
-            names and of texts; ``confidence`` and ``credibility`` as arrays; ``n_labelsets`` as
-            :attr:`LabelsetRegion.sizes`; and for each of the most plausible labelsets ``top1`` and ``top1_p``,
-            ``top2`` and ``top2_p``, ...: -1 and NaN where an object has fewer candidates. A note that says nothing is
-            -1 too.
+            ``labels``, ``sure``, ``possible``, ``ruled_out`` and ``note`` as ``RepeatedValues``, of
+            tuples of names and of texts; ``confidence`` and ``credibility`` as arrays;
+            ``n_labelsets`` as :attr:`LabelsetRegion.sizes`; and for each of the most plausible
+            labelsets ``top1`` and ``top1_p``, ``top2`` and ``top2_p``, ...: -1 and NaN where an
+            object has fewer candidates. A note that says nothing is -1 too.
 
         Examples
         --------
@@ -264,7 +280,9 @@ class Summaries(Sequence[ObjectSummary]):
                 columns[f"top{j + 1}"] = RepeatedValues(named.values, places[:, j])
                 columns[f"top{j + 1}_p"] = p_values[:, j]
         silent = np.array([text == "" for text in note.values], dtype=bool)
-        return columns | {"note": RepeatedValues(note.values, np.where(silent[note.places], -1, note.places))}
+        return columns | {
+            "note": RepeatedValues(note.values, np.where(silent[note.places], -1, note.places))
+        }
 
     @cached_property
     def _records(self) -> list[ObjectSummary]:
@@ -303,16 +321,25 @@ class Summaries(Sequence[ObjectSummary]):
         members = self.region.hold(labelsets, np.arange(n).repeat(k)).tolist()
         names = name_labels(self._predictions.label_names, labelsets.astype(bool))
         rows = list(map(PlausibleLabelset, names, ranked.p_values.ravel().tolist(), members))
-        return [tuple(row for row in rows[i * k : (i + 1) * k] if row.p_value > 0) for i in range(n)]
+        return [
+            tuple(row for row in rows[i * k : (i + 1) * k] if row.p_value > 0) for i in range(n)
+        ]
 
     def _notes(self) -> RepeatedValues:
         """Return what to beware of for each object."""
         pred, region = self._predictions, self.region
         least = pred.guarantee.vacuous_below
-        limit = "" if least is None or check_significance(region.significance) >= least else pred.guarantee.limit
+        limit = (
+            ""
+            if least is None or check_significance(region.significance) >= least
+            else pred.guarantee.limit
+        )
         empty = ~region.possible_values.any(axis=(1, 2))
         strange = ~empty & (pred.credibility <= LOW_CREDIBILITY)
         words = (EMPTY_REGION, STRANGE, NOT_CERTAIN)
         codes = empty + 2 * strange + 4 * ~pred.certain
-        said = [" ".join(filter(None, [limit, *(words[j] for j in range(3) if code >> j & 1)])) for code in range(8)]
+        said = [
+            " ".join(filter(None, [limit, *(words[j] for j in range(3) if code >> j & 1)]))
+            for code in range(8)
+        ]
         return RepeatedValues(said, codes)

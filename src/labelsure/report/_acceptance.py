@@ -51,10 +51,11 @@ class Acceptance:
 def accept(confidence: FloatArray, right: BoolArray) -> Acceptance | None:
     """Return which objects of one half could be accepted, with the other half as held-out examples.
 
-    One half only: where each decides about the other, a half whose surest are wrong accepts little and has much of the
-    other half accepted, so that the share of wrong ones among all that are accepted is not bounded. Halves are drawn
-    once for all, and ties of confidence are broken in the same way at every alpha, so that what is accepted at one is
-    accepted at the next. None for a single object, which has no other half.
+    One half only: where each decides about the other, a half whose surest are wrong accepts little
+    and has much of the other half accepted, so that the share of wrong ones among all that are
+    accepted is not bounded. Halves are drawn once for all, and ties of confidence are broken in the
+    same way at every alpha, so that what is accepted at one is accepted at the next. None for a
+    single object, which has no other half.
     """
     if len(confidence) < 2:
         return None
@@ -64,6 +65,11 @@ def accept(confidence: FloatArray, right: BoolArray) -> Acceptance | None:
     accepted = np.zeros((len(ALPHAS), len(confidence)), dtype=bool)
     for place, alpha in enumerate(ALPHAS):
         accepted[place, new] = select_objects(
-            confidence[held_out], right[held_out], confidence[new], alpha=alpha, random_ties=True, random_state=0
+            confidence[held_out],
+            right[held_out],
+            confidence[new],
+            alpha=alpha,
+            random_ties=True,
+            random_state=0,
         ).accepted
     return Acceptance(ALPHAS, decided, accepted, ~right)

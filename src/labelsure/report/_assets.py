@@ -13,7 +13,9 @@ def read_asset(name: str) -> str:
     >>> read_asset("page.html").splitlines()[0]
     '<!DOCTYPE html>'
     """
-    return files("labelsure.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    return (
+        files("labelsure.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    )
 
 
 def read_json(name: str) -> Any:

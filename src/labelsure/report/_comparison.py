@@ -48,7 +48,8 @@ class AnswersOfPerson(NamedTuple):
         objects = f"all {self.n_objects} objects" if self.n_sampled == self.n_objects else drawn
         return (
             f"What a person has to answer, mean of {objects}: settled at {self.settled_at:g} %:"
-            f" {self.settled_labels:.1f} of {self.n_labels} labels; certain: {self.certain_labels:.1f} labels and"
+            f" {self.settled_labels:.1f} of {self.n_labels} labels; certain:"
+            f" {self.certain_labels:.1f} labels and"
             f" {self.certain_labelsets:.1f} labelsets per object."
         )
 
@@ -67,7 +68,8 @@ def count_answers(
     significance : float
         Of the regions that are to be settled.
     widest : float
-        Of those that certain labels are asked from, where they are not too large: else it is ``significance``.
+        Of those that certain labels are asked from, where they are not too large: else it is
+        ``significance``.
     """
     n_objects, n_labels = Y.shape
     if n_labels > MOST_LABELS:
@@ -75,7 +77,9 @@ def count_answers(
     rows = np.sort(np.random.default_rng(0).permutation(n_objects)[:N_SAMPLED])
     sample, truth = predictions[rows], Y[rows]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a level that cannot be reached shows in the sizes
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # a level that cannot be reached shows in the sizes
         region, wide = sample.region(significance), sample.region(widest)
     if not _is_small(region):
         return None
@@ -107,7 +111,9 @@ def brier_score(Y: LabelMatrix, probabilities: FloatArray) -> float:
     return float(np.mean((probabilities - Y) ** 2))
 
 
-def say_what_wrapping_did(brier: float, alone_brier: float, macro_f: float, alone_macro_f: float) -> str:
+def say_what_wrapping_did(
+    brier: float, alone_brier: float, macro_f: float, alone_macro_f: float
+) -> str:
     """Return the Brier score and the macro F beside those of the learner alone.
 
     Examples
@@ -116,6 +122,7 @@ def say_what_wrapping_did(brier: float, alone_brier: float, macro_f: float, alon
     'What wrapping did: Brier score 0.138 (learner alone 0.140); macro F 0.486 (0.326).'
     """
     return (
-        f"What wrapping did: Brier score {brier:.3f} (learner alone {alone_brier:.3f}); macro F {macro_f:.3f}"
+        f"What wrapping did: Brier score {brier:.3f} (learner alone {alone_brier:.3f}); macro F"
+        f" {macro_f:.3f}"
         f" ({alone_macro_f:.3f})."
     )

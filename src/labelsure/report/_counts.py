@@ -36,7 +36,9 @@ class GroupCounts:
     places: IntArray | None = None
 
     @classmethod
-    def of(cls, by: str, names: tuple[str, ...], n_levels: int, places: IntArray | None = None) -> "GroupCounts":
+    def of(
+        cls, by: str, names: tuple[str, ...], n_levels: int, places: IntArray | None = None
+    ) -> "GroupCounts":
         """Return counters for some groups, nothing counted yet."""
         n_objects, n_covered = np.zeros((2, n_levels, len(names)), dtype=np.int64)
         return cls(by, names, n_objects, n_covered, places)
@@ -67,9 +69,11 @@ class Counts:
     single_right : int array of shape (n_levels,)
         Those among them with a region of one labelset.
     labels : int array of shape (n_levels, q, 5)
-        For each label the objects for which it is sure, possible, ruled out, sure but wrong, ruled out but true.
+        For each label the objects for which it is sure, possible, ruled out, sure but wrong, ruled
+        out but true.
     groups : list of GroupCounts
-        The user's, and by number of labels, label and size of region; none where the truth is not known.
+        The user's, and by number of labels, label and size of region; none where the truth is not
+        known.
     """
 
     size_kind: str
@@ -97,7 +101,9 @@ class Counts:
         )
         if subject.labels is not None:
             divided = [*subject.groups, _by_cardinality(subject.labels)]
-            counts.groups = [GroupCounts.of(one.by, one.names, n_levels, one.places) for one in divided]
+            counts.groups = [
+                GroupCounts.of(one.by, one.names, n_levels, one.places) for one in divided
+            ]
             counts.groups += [
                 GroupCounts.of("label", subject.label_names, n_levels),
                 GroupCounts.of("size of region", bins, n_levels),

@@ -43,7 +43,8 @@ class Facts:
     words : tuple of Words
         What is said at each level.
     acceptance : Acceptance or None
-        Which objects of one half could be accepted without review; None where the truth is not known.
+        Which objects of one half could be accepted without review; None where the truth is not
+        known.
     """
 
     subject: Subject
@@ -63,7 +64,8 @@ class Facts:
             counts.add(place, snapshot, subject)
         guarantee, labelled = subject.predictions.guarantee, subject.labels is not None
         words = tuple(
-            describe(counts, place, per_mille, guarantee, labelled) for place, per_mille in enumerate(levels.per_mille)
+            describe(counts, place, per_mille, guarantee, labelled)
+            for place, per_mille in enumerate(levels.per_mille)
         )
         right = _right(subject)
         acceptance = None if right is None else accept(subject.predictions.confidence, right)
@@ -82,7 +84,13 @@ class Facts:
         low, high = limits_of(self.counts.covered, n_objects)
         asked = 1 - self.levels.significances
         return [
-            {"asked": round(a, 4), "covered": c, "low": round(lo, 5), "high": round(hi, 5), "proven": self._proven(s)}
+            {
+                "asked": round(a, 4),
+                "covered": c,
+                "low": round(lo, 5),
+                "high": round(hi, 5),
+                "proven": self._proven(s),
+            }
             for a, c, lo, hi, s in zip(
                 asked.tolist(),
                 shares.tolist(),
@@ -106,9 +114,13 @@ class Facts:
         """The histograms of confidence and credibility; right and wrong labelsets apart where that is known."""
         predictions, right = self.subject.predictions, _right(self.subject)
         kinds = (
-            {"objects": np.ones(len(self.subject), dtype=bool)} if right is None else {"right": right, "wrong": ~right}
+            {"objects": np.ones(len(self.subject), dtype=bool)}
+            if right is None
+            else {"right": right, "wrong": ~right}
         )
-        return {name: _bars(getattr(predictions, name), kinds) for name in ("confidence", "credibility")}
+        return {
+            name: _bars(getattr(predictions, name), kinds) for name in ("confidence", "credibility")
+        }
 
     @cached_property
     def n_true(self) -> IntArray | None:
@@ -135,12 +147,16 @@ class Facts:
         if truth is None:
             return {}
         answers = {
-            "learner alone": None if subject.alone is None else (subject.alone > 0.5).astype(np.int8),
+            "learner alone": None
+            if subject.alone is None
+            else (subject.alone > 0.5).astype(np.int8),
             "predicted labels": subject.predicted,
             "most plausible labelset": subject.predictions.labelsets,
         }
         return {
-            name: list(point_measures(truth, labels).values()) for name, labels in answers.items() if labels is not None
+            name: list(point_measures(truth, labels).values())
+            for name, labels in answers.items()
+            if labels is not None
         }
 
     @cached_property
@@ -185,7 +201,10 @@ class Facts:
             "groups": [_group_facts(group) for group in counts.groups],
             "calibration": self.calibration if subject.labels is not None else [],
             "bars": self.bars,
-            "specs": {name: read_json(f"{name}.vl.json") for name in ("calibration", "sizes", "histogram", "groups")},
+            "specs": {
+                name: read_json(f"{name}.vl.json")
+                for name in ("calibration", "sizes", "histogram", "groups")
+            },
             "theme": read_json("theme.vl.json"),
             "alphas": [] if self.acceptance is None else self.acceptance.alphas,
         }
@@ -207,7 +226,10 @@ def _right(subject: Subject) -> BoolArray | None:
 
 def _bars(values: FloatArray, kinds: dict[str, BoolArray]) -> list[dict[str, Any]]:
     places = np.minimum((values * N_BARS).astype(np.int64), N_BARS - 1)
-    counts = {kind: np.bincount(places[members], minlength=N_BARS).tolist() for kind, members in kinds.items()}
+    counts = {
+        kind: np.bincount(places[members], minlength=N_BARS).tolist()
+        for kind, members in kinds.items()
+    }
     return [
         {"low": bar / N_BARS, "high": (bar + 1) / N_BARS, "kind": kind, "count": counts[kind][bar]}
         for bar in range(N_BARS)

@@ -44,7 +44,9 @@ def table(
     n_words : int
         The first columns, which hold words and stand at the left; the others hold numbers.
     """
-    heads = "".join(_head(column, place < n_words, sortable) for place, column in enumerate(columns))
+    heads = "".join(
+        _head(column, place < n_words, sortable) for place, column in enumerate(columns)
+    )
     body = "".join(_row(row, n_words) for row in rows)
     return (
         f'<div class="scroll" role="region" aria-label="{text(caption)}">'
@@ -54,13 +56,18 @@ def table(
 
 
 def _head(column: str, is_words: bool, sortable: bool) -> str:
-    inner = f'<button type="button" class="sort">{text(column)}</button>' if sortable else text(column)
+    inner = (
+        f'<button type="button" class="sort">{text(column)}</button>' if sortable else text(column)
+    )
     return f'<th scope="col"{WORDS if is_words else ""}>{inner}</th>'
 
 
 def _row(cells: Sequence[Cell], n_words: int) -> str:
     first, *others = cells
-    filled = (f"<td{WORDS if place < n_words else ''}>{text(cell)}</td>" for place, cell in enumerate(others, start=1))
+    filled = (
+        f"<td{WORDS if place < n_words else ''}>{text(cell)}</td>"
+        for place, cell in enumerate(others, start=1)
+    )
     return f'<tr><th scope="row">{text(first)}</th>{"".join(filled)}</tr>\n'
 
 

@@ -8,7 +8,13 @@ import numpy as np
 
 from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure._parallel import progress_bar
-from labelsure.predictions import Guarantee, LabelsetPredictions, LabelsetRegion, NoGuarantee, RankedLabelsets
+from labelsure.predictions import (
+    Guarantee,
+    LabelsetPredictions,
+    LabelsetRegion,
+    NoGuarantee,
+    RankedLabelsets,
+)
 from labelsure.report._subject import Subject
 
 FINE = (*range(10, 900, 10), *range(900, 1000))
@@ -41,8 +47,9 @@ class Levels:
     nested : bool
         Whether a region at a higher confidence holds those at lower ones.
     sizes : {"table", "search", "bound"}
-        Where the number of labelsets in each region comes from: from all p-values, from a search that counts small
-        regions and estimates large ones, or from the number of labels that are left open.
+        Where the number of labelsets in each region comes from: from all p-values, from a search
+        that counts small regions and estimates large ones, or from the number of labels that are
+        left open.
     """
 
     per_mille: tuple[int, ...]
@@ -103,22 +110,30 @@ class Snapshot:
 def take_snapshots(subject: Subject, levels: Levels, top: RankedLabelsets) -> Iterator[Snapshot]:
     """Yield the regions at each level, with what of the truth and of the ``top`` labelsets is in them.
 
-    Nested regions are told from p-values computed once, others are asked at each level. A p-value is a quotient of
-    whole numbers rounded once, as is a level, so that equal ones are equal, and different ones are different while
-    denominators are below 2^42; only smoothed p-values have larger ones, at multiples of 2^-31 drawn at random.
+    Nested regions are told from p-values computed once, others are asked at each level. A p-value
+    is a quotient of whole numbers rounded once, as is a level, so that equal ones are equal, and
+    different ones are different while denominators are below 2^42; only smoothed p-values have
+    larger ones, at multiples of 2^-31 drawn at random.
     """
     predictions, labels = subject.predictions, subject.labels
     truth = predictions.p_value(labels) if levels.nested and labels is not None else None
     sizes = count_labelsets(predictions, levels.significances) if levels.sizes == "table" else None
-    for place, significance in enumerate(progress_bar(levels.significances.tolist(), description="regions, levels")):
+    for place, significance in enumerate(
+        progress_bar(levels.significances.tolist(), description="regions, levels")
+    ):
         with warnings.catch_warnings():  # levels that cannot be reached are named in the page
             warnings.simplefilter("ignore", UserWarning)
             region = predictions.region(significance)
         if levels.nested:
-            covered, in_top = None if truth is None else truth > significance, top.p_values > significance
+            covered, in_top = (
+                None if truth is None else truth > significance,
+                top.p_values > significance,
+            )
         else:
             covered = None if labels is None else region.contains(labels)
-            in_top = np.stack([region.contains(rank) for rank in top.labelsets.transpose(1, 0, 2)], axis=1)
+            in_top = np.stack(
+                [region.contains(rank) for rank in top.labelsets.transpose(1, 0, 2)], axis=1
+            )
         known, exact = _sizes_of(region, levels) if sizes is None else (sizes[place], True)
         yield Snapshot(region.possible_values, known, exact, covered, in_top)
 
@@ -132,9 +147,13 @@ def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray)
     at_once = max(CHUNK >> len(predictions.label_names), 1)
     for first in progress_bar(range(0, n_objects, at_once), description="counting labelsets"):
         p_values = predictions[first : first + at_once].p_values()
-        below = np.searchsorted(ascending, p_values, side="left")  # so many levels does each p-value exceed
+        below = np.searchsorted(
+            ascending, p_values, side="left"
+        )  # so many levels does each p-value exceed
         below += np.arange(len(below))[:, None] * (n_levels + 1)
-        counts = np.bincount(below.ravel(), minlength=len(below) * (n_levels + 1)).reshape(len(below), n_levels + 1)
+        counts = np.bincount(below.ravel(), minlength=len(below) * (n_levels + 1)).reshape(
+            len(below), n_levels + 1
+        )
         members = counts[:, :0:-1].cumsum(axis=1)  # those that exceed all levels, all but one, ...
         sizes[:, first : first + at_once] = members.T
     return sizes
@@ -146,4 +165,6 @@ def _sizes_of(region: LabelsetRegion, levels: Levels) -> tuple[IntArray | FloatA
         return region.sizes, all(size.exact for size in region.size_estimates)
     undecided = region.undecided.sum(axis=1)
     nothing = ~region.possible_values.any(axis=(1, 2))
-    return np.where(nothing, 0.0, np.exp2(np.minimum(undecided, LARGEST_POWER))), bool((undecided == 0).all())
+    return np.where(nothing, 0.0, np.exp2(np.minimum(undecided, LARGEST_POWER))), bool(
+        (undecided == 0).all()
+    )

@@ -24,8 +24,9 @@ SHADES = 10_000
 class Objects:
     """What is known of the objects in the browser; codes are filled level by level.
 
-    A code says at which of the levels something is a member. For nested regions it is the number of levels at which it
-    is not, so that it is a member from level number ``code`` on; for others bit i is set where it is at level i.
+    A code says at which of the levels something is a member. For nested regions it is the number of
+    levels at which it is not, so that it is a member from level number ``code`` on; for others bit
+    i is set where it is at level i.
 
     Attributes
     ----------
@@ -60,7 +61,9 @@ class Objects:
             np.zeros((len(chosen), n_labels, 2), dtype=kind),
             np.zeros(len(chosen), dtype=kind),
             np.zeros((len(chosen), N_TOP), dtype=kind),
-            np.zeros((n_levels, len(chosen)), dtype=np.int64 if levels.sizes == "table" else np.float64),
+            np.zeros(
+                (n_levels, len(chosen)), dtype=np.int64 if levels.sizes == "table" else np.float64
+            ),
             subject.predictions.top(N_TOP),
         )
 

@@ -15,15 +15,21 @@ from labelsure.report._words import amount, percent
 SIZE_NOTES = {
     "counted": "All sizes are counted.",
     "estimated": "Regions too large to be counted are estimated, within a factor of about two.",
-    "bounded": "With so many labels and objects regions are not counted: sizes are upper bounds, two to the number of"
+    "bounded": "With so many labels and objects regions are not counted: sizes are upper bounds,"
+    " two to the number of"
     " open labels.",
 }
 RULES = {
-    True: (": at 95 % those with a p-value above 5 %.", ": the highest level at which no other labelset is left."),
+    True: (
+        ": at 95 % those with a p-value above 5 %.",
+        ": the highest level at which no other labelset is left.",
+    ),
     False: (
-        ". With the guarantee used here it is not the p-value that decides but a rule made for each level, so now and"
+        ". With the guarantee used here it is not the p-value that decides but a rule made for"
+        " each level, so now and"
         " then a labelset with a higher p-value is ruled out and one with a lower is not.",
-        ". With the guarantee used here regions are decided by another rule, so it is a rough guide only.",
+        ". With the guarantee used here regions are decided by another rule, so it is a rough"
+        " guide only.",
     ),
 }
 """What a region and a confidence are, where regions are nested and where they are not."""
@@ -97,15 +103,19 @@ def _level_help(facts: Facts) -> str:
 def _browser_note(facts: Facts) -> str:
     n_objects, n_shown = len(facts.subject), len(facts.objects.chosen)
     n_uncertain = int((~facts.subject.predictions.certain).sum())
-    notes = ["Open an object to see which labels are sure, possible and ruled out at the chosen level."]
+    notes = [
+        "Open an object to see which labels are sure, possible and ruled out at the chosen level."
+    ]
     if n_shown < n_objects:
         notes.append(
-            f"To keep the page small, {n_shown:,} of the {n_objects:,} objects are here, evenly chosen; for others make"
+            f"To keep the page small, {n_shown:,} of the {n_objects:,} objects are here, evenly"
+            f" chosen; for others make"
             " a report of their own. Everything above counts all objects."
         )
     if n_uncertain:
         notes.append(
-            f"For {amount(n_uncertain, 'object')} the search for the most plausible labelset was stopped: the best one"
+            f"For {amount(n_uncertain, 'object')} the search for the most plausible labelset was"
+            f" stopped: the best one"
             " found is shown."
         )
     return " ".join(notes)

@@ -15,7 +15,8 @@ KINDS = {"|u1": "Uint8Array", "<u2": "Uint16Array", "<u4": "Uint32Array", "<f8":
 def pack(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> str:
     """Return facts and arrays as one text: eight bytes with the length of the JSON, the JSON, the arrays.
 
-    The JSON says where each array starts, counted from the first; every one starts at a multiple of eight bytes.
+    The JSON says where each array starts, counted from the first; every one starts at a multiple of
+    eight bytes.
     """
     places = {}
     parts = []

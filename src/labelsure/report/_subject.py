@@ -76,7 +76,13 @@ class Subject:
 
 
 def check_subject(
-    predictions: Any, Y: Any, objects: Any, groups: Any, title: Any, predicted: Any = None, alone: Any = None
+    predictions: Any,
+    Y: Any,
+    objects: Any,
+    groups: Any,
+    title: Any,
+    predicted: Any = None,
+    alone: Any = None,
 ) -> Subject:
     """Return what a report is about, or say what is wrong with it."""
     if not isinstance(predictions, LabelsetPredictions):
@@ -137,13 +143,19 @@ def _check_groups(groups: Any, n_objects: int) -> tuple[Grouping, ...]:
             "groups must be a dict or a DataFrame with one entry per way to divide the objects, got"
             f' {type(groups).__name__}. Pass groups={{"site": sites}}.'
         )
-    return tuple(_check_grouping(str(by), groups[by], n_objects) for by in (groups if columns is None else columns))
+    return tuple(
+        _check_grouping(str(by), groups[by], n_objects)
+        for by in (groups if columns is None else columns)
+    )
 
 
 def _check_grouping(by: str, members: Any, n_objects: int) -> Grouping:
     values = np.asarray(members)
     if values.ndim != 1:
-        raise ValueError(f"groups[{by!r}] must have shape (n_objects,), one group per object, got {values.shape}.")
+        raise ValueError(
+            f"groups[{by!r}] must have shape (n_objects,), one group per object, got"
+            f" {values.shape}."
+        )
     check_same_length(range(n_objects), values, names=("the predictions", f"groups[{by!r}]"))
     missing = [_is_missing(value) for value in values.tolist()]
     if any(missing):
@@ -151,7 +163,9 @@ def _check_grouping(by: str, members: Any, n_objects: int) -> Grouping:
             f"groups[{by!r}] must name a group for each object, got {values[missing][0]} for object"
             f" {missing.index(True)}. Give objects without one a group of their own."
         )
-    found, places = np.unique(values.astype(str) if values.dtype.kind in "OT" else values, return_inverse=True)
+    found, places = np.unique(
+        values.astype(str) if values.dtype.kind in "OT" else values, return_inverse=True
+    )
     if len(found) > MOST_GROUPS:
         raise ValueError(
             f"groups[{by!r}] must have at most {MOST_GROUPS} different values, got {len(found)}."

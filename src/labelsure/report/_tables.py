@@ -23,7 +23,9 @@ def sizes_table(facts: Facts) -> str:
     sizes = [(counts.bins[b], int(counts.sizes[facts.start, b])) for b in counts.shown_bins]
     rows = [(name, count, share(count, len(facts.subject))) for name, count in sizes]
     columns = ["labelsets", "objects", "share"]
-    return behind(table(columns, rows, name="table-sizes", caption="Objects by the size of their region"))
+    return behind(
+        table(columns, rows, name="table-sizes", caption="Objects by the size of their region")
+    )
 
 
 def single_table(facts: Facts) -> str:
@@ -33,7 +35,9 @@ def single_table(facts: Facts) -> str:
         for name, (exact, *others) in facts.single.items()
     ]
     columns = ["single answer", "exact match", "Hamming loss", "F1 micro", "F1 macro"]
-    return table(columns, rows, name="table-single", caption="Single answers compared with the truth")
+    return table(
+        columns, rows, name="table-single", caption="Single answers compared with the truth"
+    )
 
 
 def labels_table(facts: Facts) -> str:
@@ -41,12 +45,20 @@ def labels_table(facts: Facts) -> str:
     said = facts.counts.labels[facts.start].tolist()
     names, predicted = facts.subject.label_names, facts.n_predicted.tolist()
     columns = ["label", "predicted", "sure", "possible", "ruled out"]
-    rows: list[list[Cell]] = [[name, n, *of[:3]] for name, n, of in zip(names, predicted, said, strict=True)]
+    rows: list[list[Cell]] = [
+        [name, n, *of[:3]] for name, n, of in zip(names, predicted, said, strict=True)
+    ]
     if facts.n_true is not None:
         columns = ["label", "true", *columns[1:], "sure but wrong", "ruled out but true"]
         true = facts.n_true.tolist()
         rows = [[row[0], n, *row[1:], *of[3:]] for row, n, of in zip(rows, true, said, strict=True)]
-    return table(columns, rows, name="table-labels", caption="Number of objects, label by label", sortable=True)
+    return table(
+        columns,
+        rows,
+        name="table-labels",
+        caption="Number of objects, label by label",
+        sortable=True,
+    )
 
 
 def groups_tables(facts: Facts) -> str:
@@ -54,7 +66,14 @@ def groups_tables(facts: Facts) -> str:
     tables = []
     for place, group in enumerate(facts.counts.groups):
         low, high = (limit[facts.start] for limit in group.limits)
-        counted = zip(group.names, group.n_objects[facts.start], group.n_covered[facts.start], low, high, strict=True)
+        counted = zip(
+            group.names,
+            group.n_objects[facts.start],
+            group.n_covered[facts.start],
+            low,
+            high,
+            strict=True,
+        )
         rows = [
             (name, int(n), int(covered), share(covered, n), share(lo, 1), share(hi, 1))
             for name, n, covered, lo, hi in counted
@@ -64,7 +83,8 @@ def groups_tables(facts: Facts) -> str:
         caption = f"Regions that hold the truth, by {group.by}"
         body = table(columns, rows, name=f"table-groups-{place}", caption=caption)
         tables.append(
-            f'<details class="behind"><summary>Table behind the figure: by {text(group.by)}</summary>{body}</details>'
+            f'<details class="behind"><summary>Table behind the figure: by'
+            f" {text(group.by)}</summary>{body}</details>"
         )
     return "".join(tables)
 
@@ -77,7 +97,11 @@ def calibration_table(facts: Facts) -> str:
         if level in IN_TABLE
     ]
     columns = ["confidence", "hold the truth", "from", "to"]
-    return behind(table(columns, rows, name="table-calibration", caption="Regions that hold the truth, by level"))
+    return behind(
+        table(
+            columns, rows, name="table-calibration", caption="Regions that hold the truth, by level"
+        )
+    )
 
 
 def bars_table(facts: Facts, name: str) -> str:
@@ -85,11 +109,21 @@ def bars_table(facts: Facts, name: str) -> str:
     bars = facts.bars[name]
     kinds = list(dict.fromkeys(bar["kind"] for bar in bars))
     rows = [
-        (f"{100 * bar['low']:.0f} to {100 * bar['high']:.0f} %", *(one["count"] for one in bars[i : i + len(kinds)]))
+        (
+            f"{100 * bar['low']:.0f} to {100 * bar['high']:.0f} %",
+            *(one["count"] for one in bars[i : i + len(kinds)]),
+        )
         for i, bar in enumerate(bars)
         if i % len(kinds) == 0
     ]
-    return behind(table([name, *kinds], rows, name=f"table-{name}", caption=f"Most plausible labelsets by {name}"))
+    return behind(
+        table(
+            [name, *kinds],
+            rows,
+            name=f"table-{name}",
+            caption=f"Most plausible labelsets by {name}",
+        )
+    )
 
 
 def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
@@ -98,12 +132,15 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
         more = " of several objects" if labelled else ""
         return (
             "<p>To accept predictions with a promise about the accepted ones, the truth"
-            f"{more} must be known: <code>labelsure.ReviewSelector</code> compares new objects with held-out examples"
-            " and keeps the expected share of wrong ones among those that it accepts below a number of your choice.</p>"
+            f"{more} must be known: <code>labelsure.ReviewSelector</code> compares new objects"
+            f" with held-out examples"
+            " and keeps the expected share of wrong ones among those that it accepts below a"
+            " number of your choice.</p>"
         )
     n_decided, n_held_out = int(acceptance.decided.sum()), int((~acceptance.decided).sum())
     buttons = " ".join(
-        f'<button type="button" data-show="accepted-{place}">Show those at {percent(1000 * alpha)}</button>'
+        f'<button type="button" data-show="accepted-{place}">Show those at'
+        f" {percent(1000 * alpha)}</button>"
         for place, (alpha, accepted, _) in enumerate(acceptance.rows)
         if accepted
     )
@@ -120,17 +157,29 @@ def acceptance_part(acceptance: Acceptance | None, *, labelled: bool) -> str:
         else (percent(1000 * alpha), 0, share(0, n_decided), 0, "", "")
         for alpha, accepted, wrong in acceptance.rows
     ]
-    columns = ["wrong ones put up with", "accepted", "share of this half", "wrong among them", "share", "95 % interval"]
+    columns = [
+        "wrong ones put up with",
+        "accepted",
+        "share of this half",
+        "wrong among them",
+        "share",
+        "95 % interval",
+    ]
     caption = "What conformal selection accepts of half of the objects"
     found = table(columns, rows, name="table-accepted", caption=caption)
     return (
-        "<p>Conformal selection (Jin and Candes 2023) accepts as many most plausible labelsets as it can such that the"
-        " expected share of wrong ones among the accepted is at most what is put up with. Here it decides about"
-        f" {amount(n_decided, 'object')}, half of them, drawn at random, by confidence; the other {n_held_out:,} are"
+        "<p>Conformal selection (Jin and Candes 2023) accepts as many most plausible labelsets as"
+        " it can such that the"
+        " expected share of wrong ones among the accepted is at most what is put up with. Here it"
+        " decides about"
+        f" {amount(n_decided, 'object')}, half of them, drawn at random, by confidence; the other"
+        f" {n_held_out:,} are"
         " the held-out examples. A labelset is wrong where any of its labels is.</p>"
         f'{found}<p class="shows">{buttons}</p>'
-        "<p>That share is an average over held-out examples and batches, for objects that are exchangeable with them"
-        " and new to the predictor: a single batch may have more, and nothing is promised about a single object. Choose"
+        "<p>That share is an average over held-out examples and batches, for objects that are"
+        " exchangeable with them"
+        " and new to the predictor: a single batch may have more, and nothing is promised about a"
+        " single object. Choose"
         " the share before you look. For new objects use <code>labelsure.ReviewSelector</code>.</p>"
     )
 
@@ -145,15 +194,34 @@ def hardest_tables(facts: Facts) -> str:
     parts = []
     if subject.labels is not None and (p_values := facts.truth_p_values) is not None:
         rows = _lowest(p_values, first)
-        shown = {"truth": _named(facts, subject.labels), **told, "p-value of the truth": p_values, "credibility": first}
+        shown = {
+            "truth": _named(facts, subject.labels),
+            **told,
+            "p-value of the truth": p_values,
+            "credibility": first,
+        }
         parts.append(_hard(facts, rows, shown, "surprising", "The truth surprises most"))
     rows = _lowest(first, second)
     parts.append(
-        _hard(facts, rows, {**told, "credibility": first}, "strange", "Lowest credibility: near 0, no labelset fits")
+        _hard(
+            facts,
+            rows,
+            {**told, "credibility": first},
+            "strange",
+            "Lowest credibility: near 0, no labelset fits",
+        )
     )
     runner_up = {**told, "next best": _named(facts, best.labelsets[:, 1]), "confidence": 1 - second}
     rows = _lowest(-second, -first)
-    parts.append(_hard(facts, rows, runner_up, "unsure", "Lowest confidence: another labelset fits nearly as well"))
+    parts.append(
+        _hard(
+            facts,
+            rows,
+            runner_up,
+            "unsure",
+            "Lowest confidence: another labelset fits nearly as well",
+        )
+    )
     return "".join(parts)
 
 
@@ -163,7 +231,10 @@ def _lowest(values: Any, then: Any) -> IntArray:
 
 
 def _hard(facts: Facts, rows: IntArray, shown: dict[str, Any], name: str, caption: str) -> str:
-    cells = [[facts.subject.names[i], *(_cell(column, i) for column in shown.values())] for i in rows.tolist()]
+    cells = [
+        [facts.subject.names[i], *(_cell(column, i) for column in shown.values())]
+        for i in rows.tolist()
+    ]
     n_words = 1 + sum(map(callable, shown.values()))
     return table(["object", *shown], cells, name=f"table-{name}", caption=caption, n_words=n_words)
 
@@ -175,7 +246,9 @@ def _cell(column: Any, i: int) -> str:
 def _named(facts: Facts, labelsets: LabelMatrix) -> Any:
     """Return a function from objects to the names of the labels in their labelsets."""
     return lambda i: join_names(
-        name for name, on in zip(facts.subject.label_names, labelsets[i].tolist(), strict=True) if on
+        name
+        for name, on in zip(facts.subject.label_names, labelsets[i].tolist(), strict=True)
+        if on
     )
 
 

@@ -31,8 +31,9 @@ class Words:
     statement : str
         What is proven about regions at this level.
     coverage, single, median, open, empty : str
-        In figures: the share of regions that hold the truth (nothing where it is not known), that hold one labelset;
-        the median size; the mean number of labels left open; the number of empty regions.
+        In figures: the share of regions that hold the truth (nothing where it is not known), that
+        hold one labelset; the median size; the mean number of labels left open; the number of empty
+        regions.
     """
 
     status: str
@@ -48,11 +49,15 @@ class Words:
     empty: str
 
 
-def describe(counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee, labelled: bool) -> Words:
+def describe(
+    counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee, labelled: bool
+) -> Words:
     """Return the sentences of one level."""
     significance = (1000 - per_mille) / 1000
     statement = guarantee.sentence(significance)
-    statement = statement.replace(f"at significance {significance:g}", f"at {percent(per_mille)} confidence", 1)
+    statement = statement.replace(
+        f"at significance {significance:g}", f"at {percent(per_mille)} confidence", 1
+    )
     if labelled:
         status, verdict, promise = _judge(counts, place, per_mille, guarantee)
     else:
@@ -121,33 +126,46 @@ def _reaches(guarantee: Guarantee | NoGuarantee, per_mille: int) -> bool:
     return isinstance(guarantee, NoGuarantee) or guarantee.reaches((1000 - per_mille) / 1000)
 
 
-def _judge(counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee) -> tuple[str, str, str]:
+def _judge(
+    counts: Counts, place: int, per_mille: int, guarantee: Guarantee | NoGuarantee
+) -> tuple[str, str, str]:
     """Return how the share of regions that hold the truth compares with what is asked for and with what is proven.
 
-    A predictor's own coverage varies with its calibration examples, by a standard deviation of about
-    sqrt(eps (1 - eps) / l): that much below the level does not speak against a promise about the average.
+    A predictor's own coverage varies with its calibration examples, by a standard deviation of
+    about sqrt(eps (1 - eps) / l): that much below the level does not speak against a promise about
+    the average.
     """
     n_covered, n_objects = int(counts.covered[place]), int(counts.sizes[place].sum())
     eps = (1000 - per_mille) / 1000
     high = float(limits_of(np.array([n_covered]), np.array([n_objects]))[1][0])
     counted = (
-        f"{percent(per_mille)} regions held the true labelset of {n_covered:,} of {amount(n_objects, 'object')}:"
+        f"{percent(per_mille)} regions held the true labelset of {n_covered:,} of"
+        f" {amount(n_objects, 'object')}:"
         f" {share(n_covered, n_objects)} (95 % interval: {interval(n_covered, n_objects)})."
     )
     if high >= 1 - eps:
         return "kept", "Yes, as far as these objects can tell", counted
     if isinstance(guarantee, NoGuarantee):
-        return "below", "Fewer than asked for", f"{counted} Nothing is proven about these predictions."
+        return (
+            "below",
+            "Fewer than asked for",
+            f"{counted} Nothing is proven about these predictions.",
+        )
     n_calibration = guarantee.n_calibration
     spread = 2 * sqrt(eps * (1 - eps) / n_calibration) if n_calibration else 0.0
     bound = max(1 - min(guarantee.error_bound(eps), 1.0), 0.0)
     proven = f"What is proven is {share(bound, 1)} on average over calibration sets"
     if high + spread >= bound:
-        return "below", "Somewhat fewer than asked for", f"{counted} {proven}, which this does not contradict."
+        return (
+            "below",
+            "Somewhat fewer than asked for",
+            f"{counted} {proven}, which this does not contradict.",
+        )
     return (
         "broken",
         "No: regions miss the truth too often",
-        f"{counted} {proven}: these objects are probably unlike those that the predictor was calibrated with.",
+        f"{counted} {proven}: these objects are probably unlike those that the predictor was"
+        f" calibrated with.",
     )
 
 
@@ -170,9 +188,11 @@ def _inform(counts: Counts, place: int) -> str:
     empty = int(counts.sizes[place, 0])
     or_fewer = "" if counts.size_kind == "bounded" else " or fewer"
     said = (
-        f"Half of the regions hold {ABOUT[counts.size_kind]}{_size(median)}{or_fewer} labelsets, and"
+        f"Half of the regions hold {ABOUT[counts.size_kind]}{_size(median)}{or_fewer} labelsets,"
+        f" and"
         f" {share(counts.single[place], n_objects)} hold just one."
-        f" Of {amount(n_labels, 'label')}, {sure:.1f} are sure, {ruled_out:.1f} are ruled out and {possible:.1f} stay"
+        f" Of {amount(n_labels, 'label')}, {sure:.1f} are sure, {ruled_out:.1f} are ruled out and"
+        f" {possible:.1f} stay"
         " open for an object on average."
     )
     if not empty:
@@ -185,7 +205,9 @@ def _size(number: float) -> str:
     return f"{number:,.10g}" if number < 1e6 else f"2^{np.log2(number):.0f}"
 
 
-def _accept(counts: Counts, place: int, guarantee: Guarantee | NoGuarantee, labelled: bool, per_mille: int) -> str:
+def _accept(
+    counts: Counts, place: int, guarantee: Guarantee | NoGuarantee, labelled: bool, per_mille: int
+) -> str:
     n_objects, single = int(counts.sizes[place].sum()), int(counts.single[place])
     have = "has" if single == 1 else "have"
     said = f"{single:,} of {amount(n_objects, 'object')} {have} one labelset left at {percent(per_mille)}."
@@ -199,6 +221,8 @@ def _accept(counts: Counts, place: int, guarantee: Guarantee | NoGuarantee, labe
         return f"{said} Nothing is proven about them."
     errors = min(guarantee.error_bound((1000 - per_mille) / 1000), 1.0) * n_objects
     return (
-        f"{said} What is proven is about all objects together: of {n_objects:,} like these, at most {errors:,.1f}"
-        f" regions miss the truth{guarantee.although} on average. All of those may be regions with one labelset."
+        f"{said} What is proven is about all objects together: of {n_objects:,} like these, at"
+        f" most {errors:,.1f}"
+        f" regions miss the truth{guarantee.although} on average. All of those may be regions"
+        f" with one labelset."
     )

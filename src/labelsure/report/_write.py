@@ -25,9 +25,10 @@ def write_report(
 ) -> Path:
     """Write one HTML page that tells whether predictions keep their promise, and what they say of each object.
 
-    The page needs no network and no other file. A slider sets the confidence level; sentences, counts, tables, figures
-    and the region of every object follow it, each number exact: the page holds, for each object and each thing that may
-    be in its region, at which levels it is. The same input gives the same file.
+    The page needs no network and no other file. A slider sets the confidence level; sentences,
+    counts, tables, figures and the region of every object follow it, each number exact: the page
+    holds, for each object and each thing that may be in its region, at which levels it is. The same
+    input gives the same file.
 
     Parameters
     ----------
@@ -38,14 +39,17 @@ def write_report(
     Y : array-like, sparse matrix or DataFrame of shape (n, q), or None
         The true labels, zeros and ones. Without them the page shows what can be shown.
     predicted : label matrix of shape (n, q) or None
-        What ``predict`` returns, to show beside the most plausible labelsets; the page calls it predicted then.
+        What ``predict`` returns, to show beside the most plausible labelsets; the page calls it
+        predicted then.
     alone : array-like of shape (n, q) or None
-        What the learner says alone, its outputs between 0 and 1, or its labels; compared with the truth only.
+        What the learner says alone, its outputs between 0 and 1, or its labels; compared with the
+        truth only.
     objects : sequence of length n, or None
-        What the objects are called; None: by their index where they came in a DataFrame, else 0, 1, ...
+        What the objects are called; None: by their index where they came in a DataFrame, else 0, 1,
+        ...
     groups : dict or DataFrame, or None
-        Ways to divide the objects, to see whether regions hold the truth as often in each group: names of ways, and n
-        groups each, numbers or texts. Only looked at where the truth is known.
+        Ways to divide the objects, to see whether regions hold the truth as often in each group:
+        names of ways, and n groups each, numbers or texts. Only looked at where the truth is known.
     title : str or None
         The page's.
 
@@ -56,11 +60,13 @@ def write_report(
 
     Notes
     -----
-    Where all labelsets can be looked at (up to 16 labels for 5 000 objects, up to 24 for 30) there are 189 levels, from
-    1 % to 99.9 %, and all sizes are counted. With more labels or more than 20 000 objects, and for guarantees whose
-    regions are made anew for each level, there are nine levels; sizes that would take too long to count are estimated
-    for few objects and bounded for many, and the page says so. All objects are counted; the page's browser lists up to
-    10 000 of them, fewer with many labels. What takes longer than two seconds shows a progress bar on a terminal.
+    Where all labelsets can be looked at (up to 16 labels for 5 000 objects, up to 24 for 30) there
+    are 189 levels, from 1 % to 99.9 %, and all sizes are counted. With more labels or more than 20
+    000 objects, and for guarantees whose regions are made anew for each level, there are nine
+    levels; sizes that would take too long to count are estimated for few objects and bounded for
+    many, and the page says so. All objects are counted; the page's browser lists up to 10 000 of
+    them, fewer with many labels. What takes longer than two seconds shows a progress bar on a
+    terminal.
 
     Examples
     --------
@@ -92,7 +98,10 @@ def _check_path(path: Any) -> Path:
         raise ValueError(f"path must name a file, got {path!r}. Pass for instance 'report.html'.")
     destination = Path(path)
     if destination.is_dir():
-        raise ValueError(f"path must name a file, got the folder {str(destination)!r}. Add a name: 'report.html'.")
+        raise ValueError(
+            f"path must name a file, got the folder {str(destination)!r}. Add a name:"
+            f" 'report.html'."
+        )
     if not destination.parent.is_dir():
         raise ValueError(f"The folder {str(destination.parent)!r} does not exist. Make it first.")
     return destination
