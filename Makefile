@@ -43,7 +43,7 @@ uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the te
 		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term --cov-report=json:.venv/uncompiled.json
 	$(BIN)/python tools/branch_coverage.py .venv/uncompiled.json 95
 
-path: .venv/ready  ## the files and functions from fit to the sizes of regions, and the lines of code by room
+path: .venv/ready  ## the walk from fit to the sizes of regions, and the lines of code by room
 	$(BIN)/python tools/count_path.py
 
 # Other versions than those of .venv, each in an environment of its own.

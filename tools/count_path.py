@@ -1,21 +1,22 @@
-"""Count the files and functions of labelsure that run from ``fit`` to ``region(0.1).sizes``, and all lines of code.
+"""Print the walk from ``fit`` to ``region(0.1).sizes``, and count lines of code.
 
-``PYTHONPATH=src python tools/count_path.py`` prints both paths room by room; ``--names`` lists
-every function. What runs is seen by sys.setprofile. Comprehensions, generator expressions and
-lambdas are not counted as functions of their own: they are read where they stand. Compiled kernels
-are not seen; the functions that call them are. Lines of code are those without docstrings, comments
-and blanks.
+``PYTHONPATH=src python tools/count_path.py`` prints which functions of labelsure run, in the order
+in which they are first called, one line for each stay in a file: that is what a reader follows. A
+line that begins with ``<-`` comes back to a file that the walk had left. Then it prints the lines
+of code by room, without docstrings, comments and blanks. What runs is seen by sys.setprofile.
+Comprehensions, generator expressions and lambdas are not counted as functions: they are read where
+they stand. Compiled kernels are not seen; the functions that call them are.
 """
 
-import argparse
 import ast
 import sys
 import threading
 import tokenize
 from collections import Counter
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 N_LABELS = 14
@@ -29,26 +30,21 @@ SPACING = {
     tokenize.NL,
 }
 
-
-class Met(dict[tuple[str, str], int]):
-    """The functions met, as (file, qualified name)."""
-
-    @property
-    def files(self) -> set[str]:
-        """The files they are in."""
-        return {file for file, _ in self}
+Walk = list[tuple[str, str]]
+"""The functions of labelsure that ran, as (file, qualified name), in the order of first calls."""
 
 
-def watch(run: Callable[[], Any]) -> Met:
-    """Return the functions of labelsure that run while ``run`` does, in this thread and in those it starts."""
+def watch(run: Callable[[], Any]) -> Walk:
+    """Return the walk of ``run``, in this thread and in those that it starts."""
     import labelsure
 
     root = str(Path(labelsure.__file__).parent) + "/"
-    codes: set[CodeType] = set()
+    walk: dict[tuple[str, str], None] = {}
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            codes.add(frame.f_code)
+        file, name = frame.f_code.co_filename, frame.f_code.co_qualname
+        if event == "call" and file.startswith(root) and not name.endswith(">"):
+            walk[file.removeprefix(root), name] = None
 
     threading.setprofile(note)
     sys.setprofile(note)
@@ -57,12 +53,7 @@ def watch(run: Callable[[], Any]) -> Met:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-    met = Met()
-    for code in codes:
-        name = code.co_qualname
-        if code.co_filename.startswith(root) and not name.endswith(">"):
-            met[code.co_filename.removeprefix(root), name] = code.co_firstlineno
-    return met
+    return list(walk)
 
 
 def fit_and_size(measure: Any = None) -> Callable[[], Any]:
@@ -78,15 +69,18 @@ def fit_and_size(measure: Any = None) -> Callable[[], Any]:
     return lambda: model.fit(X[:100], Y[:100]).predict_labelsets(X[100:]).region(0.1).sizes
 
 
-def report(name: str, met: Met) -> str:
-    """Return the counts by room."""
-    files = Counter(file.partition("/")[0] for file in met.files)
-    functions = Counter(file.partition("/")[0] for file, _ in met)
-    rooms = "".join(
-        f"\n  {room:12} {files[room]:3} files {functions[room]:4} functions"
-        for room in sorted(files)
-    )
-    return f"{name}: {len(met.files)} files, {len(met)} functions{rooms}"
+def report(name: str, walk: Walk) -> str:
+    """Return the counts, and the walk in the order in which files are met."""
+    stays = [(file, [f for _, f in met]) for file, met in groupby(walk, lambda step: step[0])]
+    files = {file for file, _ in stays}
+    lines = []
+    for file, functions in stays:
+        mark = "  " if file in files else "<-"
+        files.discard(file)
+        lines.append(f"{mark} {file}: {', '.join(functions)}")
+    n_files = len({file for file, _ in walk})
+    counts = f"{n_files} files, {len(walk)} functions, {len(stays) - n_files} returns"
+    return "\n".join([f"{name}: {counts}", *lines])
 
 
 def docstring_lines(tree: ast.AST) -> set[int]:
@@ -133,22 +127,11 @@ def report_code(folder: str, package: Path) -> str:
 
 
 def main() -> None:
-    """Print both paths, and the lines of code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--names", action="store_true", help="list every function")
-    arguments = parser.parse_args()
+    """Print both walks, and the lines of code."""
     for name, measure in (("default measure", None), ('measure="auto"', "auto")):
         run = fit_and_size(measure)
         run()  # so that imports and compilation are not watched
-        met = watch(fit_and_size(measure))
-        print(report(name, met))
-        if arguments.names:
-            print(
-                *(f"  {file}:{line} {function}" for (file, function), line in sorted(met.items())),
-                sep="\n",
-            )
+        print(report(name, watch(fit_and_size(measure))))
     print(report_code("src", ROOT / "src" / "labelsure"))
     print(report_code("tests", ROOT / "tests"))
 
