@@ -9,7 +9,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from labelsure import MLRBFClassifier, PowerMeasure, calibrate_outputs, load_dataset
 from labelsure.conformal import OutputsPredictor
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.learners import fit_base, outputs_of
 
 Array = np.ndarray[Any, Any]
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 
 from benchmarks._data import load_if_there
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.learners import fit_base, outputs_of
 
 Array = np.ndarray[Any, Any]
 N_FOLDS = 10

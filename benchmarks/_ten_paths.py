@@ -60,7 +60,7 @@ FIRST_CALL = """
 import json, pickle, sys, time
 start = time.process_time()
 import labelsure
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 with open(sys.argv[1], "rb") as file:
     model, row = pickle.load(file)
 loaded = time.process_time()

@@ -14,7 +14,7 @@ from labelsure import (
     load_dataset,
 )
 from labelsure.engine._fold_arrays import Fold
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 N_FOLDS = 15
 

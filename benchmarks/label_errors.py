@@ -12,7 +12,7 @@ from benchmarks._answers import NotMeasuredError, Table
 from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
 from labelsure import CrossConformalClassifier, find_label_errors
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 TITLE = "Doubtful labels"
 PACKAGES = ("cleanlab",)

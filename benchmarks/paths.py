@@ -20,7 +20,7 @@ from labelsure import CrossConformalClassifier, LabelsetPredictions, calibrate_o
 from labelsure.engine._block import pose_block
 from labelsure.engine._fold_arrays import FoldArrays
 from labelsure.engine._fold_engine import FoldEngine
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 SIGNIFICANCE = 0.1
 REPEATS = 5

@@ -11,7 +11,7 @@ from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from labelsure import PooledClassifier, table_pool
 from labelsure._parallel import one_thread
-from labelsure.estimators import fit_base
+from labelsure.learners import fit_base
 
 TITLE = "Pools"
 METHOD = (

@@ -17,7 +17,7 @@ from benchmarks._answers import NotMeasuredError, Table
 from benchmarks._data import load_if_there
 from benchmarks._figures import Figure
 from labelsure import CrossConformalClassifier
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.learners import fit_base, outputs_of
 
 TITLE = "Probabilities, and answers for a metric"
 SETS = ("emotions", "scene", "yeast", "birds", "medical", "enron", "bibtex")

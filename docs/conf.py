@@ -89,7 +89,7 @@ ROOMS = (
         "conformal",
         "predictions",
         "measures",
-        "estimators",
+        "learners",
         "paper",
         "decisions",
         "metrics",

@@ -25,7 +25,7 @@ from experiments._plan import BASELINE, Run
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, load_dataset
 from labelsure._random import set_missing_seeds
 from labelsure.cli._learners import RECIPES
-from labelsure.estimators import fit_base
+from labelsure.learners import fit_base
 from labelsure.measures import MANY_LABELS, make_measure
 from labelsure.metrics import error_rate, mean_region_size
 

@@ -13,7 +13,7 @@ ROOMS = (
     "conformal",
     "decisions",
     "engine",
-    "estimators",
+    "learners",
     "measures",
     "metrics",
     "paper",

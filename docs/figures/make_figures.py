@@ -17,7 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
 
 from labelsure import CrossConformalClassifier, LabelsetPredictions, find_label_errors, load_dataset
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.metrics import calibration_curve
 
 HERE = Path(__file__).parent

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from labelsure.decisions import pac_region as pac_region
     from labelsure.decisions import pac_significance as pac_significance
     from labelsure.decisions import select_objects as select_objects
-    from labelsure.estimators import PooledClassifier as PooledClassifier
-    from labelsure.estimators import RecalibratedClassifier as RecalibratedClassifier
-    from labelsure.estimators import table_pool as table_pool
+    from labelsure.learners import PooledClassifier as PooledClassifier
+    from labelsure.learners import RecalibratedClassifier as RecalibratedClassifier
+    from labelsure.learners import table_pool as table_pool
     from labelsure.measures import AutoMeasure as AutoMeasure
     from labelsure.measures import PowerMeasure as PowerMeasure
     from labelsure.model_file import load_model as load_model
@@ -82,7 +82,7 @@ _HOME: dict[str, tuple[str, ...]] = {
         "pac_significance",
         "select_objects",
     ),
-    "estimators": (
+    "learners": (
         "PooledClassifier",
         "RecalibratedClassifier",
         "table_pool",

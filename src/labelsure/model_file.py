@@ -96,7 +96,7 @@ MODELS = {
         "CoverController", "LabelCover", "PrecisionController", "RecallController", "ReviewSelector",
         "ThresholdPredictor",
     ),
-    "labelsure.estimators": ("PooledClassifier", "RecalibratedClassifier"),
+    "labelsure.learners": ("PooledClassifier", "RecalibratedClassifier"),
     "labelsure.paper": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
 }  # fmt: skip
 """What can be saved, by the rooms that it is found in."""
@@ -108,8 +108,8 @@ PARTS = {
     "labelsure.conformal._groups": ("GroupSizes",),
     "labelsure.conformal._label_wise_outputs": ("LabelCalibration",),
     "labelsure.decisions": ("Question",),
-    "labelsure.estimators": ("FittedBase",),
-    "labelsure.estimators._table_members": (
+    "labelsure.learners": ("FittedBase",),
+    "labelsure.learners._table_members": (
         "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
     ),
     "labelsure.engine": (

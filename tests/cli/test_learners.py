@@ -7,7 +7,7 @@ from scipy import sparse
 from labelsure.cli._arguments import LEARNERS
 from labelsure.cli._learners import make_table_learner
 from labelsure.datasets import Column, TableSchema
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.learners import fit_base, outputs_of
 from labelsure.paper import MLkNNClassifier
 
 

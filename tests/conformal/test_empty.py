@@ -17,7 +17,7 @@ from labelsure import (
     PowerMeasure,
     calibrate_outputs,
 )
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.measures import LabelsetPrior, LogLossMeasure, MaxNormMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")

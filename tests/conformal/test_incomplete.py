@@ -20,8 +20,8 @@ from labelsure import (
     calibrate_labels,
     calibrate_outputs,
 )
-from labelsure.estimators import outputs_of
-from labelsure.estimators._label_by_label import fit_known
+from labelsure.learners import outputs_of
+from labelsure.learners._label_by_label import fit_known
 from labelsure.measures import LogLossMeasure, PowerMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings(

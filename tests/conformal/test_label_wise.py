@@ -36,7 +36,7 @@ from labelsure._random import (
     object_keys,
 )
 from labelsure.conformal._label_wise_outputs import predict_values
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from(
     [0.1, 0.3, 0.7, 0.9, 1 - 0.9, 1e-13]

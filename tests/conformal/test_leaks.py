@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier, PooledClassifier, RecalibratedClassifier
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 X, Y = make_multilabel_classification(n_samples=90, n_classes=4, n_labels=1, random_state=0)
 Y = Y * (np.cumsum(Y, axis=1) <= 2)  # at most two labels: three and four are new

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.measures import MEASURES, AutoMeasure, FunctionMeasure, make_measure
 
 N_LABELS = 4

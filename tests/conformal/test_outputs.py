@@ -20,7 +20,7 @@ from labelsure import (
     PowerMeasure,
     calibrate_outputs,
 )
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.measures import Need, PosteriorMeasure
 from labelsure.measures._auto import default_measure
 

@@ -15,7 +15,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.conformal import GUARANTEES
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.measures import (
     LabelWiseCombination,
     LogLossMeasure,

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelsure import InductiveConformalClassifier, calibrate_outputs
 from labelsure.conformal._rules import WEIGHT_UNITS
 from labelsure.engine._p_values import LARGEST
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 BASE = DecisionTreeClassifier(max_depth=3, random_state=0)
 

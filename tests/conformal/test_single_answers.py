@@ -9,7 +9,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from labelsure import CrossConformalClassifier
 from labelsure.conformal._points import answer_batch
 from labelsure.engine import AtMost
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 
 @pytest.fixture

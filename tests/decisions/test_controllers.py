@@ -27,7 +27,7 @@ from labelsure import (
     control_precision,
     control_recall,
 )
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 X, Y = make_multilabel_classification(
     n_samples=400, n_features=6, n_classes=4, length=80, random_state=0

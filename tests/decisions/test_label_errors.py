@@ -16,7 +16,7 @@ from labelsure import (
 )
 from labelsure.decisions import fewest_flagged
 from labelsure.engine import Implies
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from three_errors import assert_at_most
 
 X, Y_TRUE = make_multilabel_classification(n_samples=300, n_classes=4, length=300, random_state=0)

@@ -13,7 +13,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.neighbors import KNeighborsClassifier
 
 from labelsure import control_recall
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.learners import fit_base, outputs_of
 
 mapie = pytest.importorskip("mapie.risk_control", reason="compares with MAPIE, pip install mapie")
 

@@ -41,7 +41,7 @@ REASONS = {
         "Selection": MADE_BY_US,
         "ThresholdPredictor": MADE_BY_US,
     },
-    "estimators": {
+    "learners": {
         "FittedBase": MADE_BY_US,
         "table_pipeline": "made by the command line for a table's columns",
     },

@@ -31,7 +31,7 @@ import labelsure.conformal as c
 import labelsure.datasets as ds
 import labelsure.decisions as d
 import labelsure.engine as ls
-import labelsure.estimators as e
+import labelsure.learners as e
 import labelsure.measures as m
 import labelsure.metrics as mt
 import labelsure.model_file as mo
@@ -221,20 +221,20 @@ for name, arguments in LEARNER_ARGUMENTS.items():
         **learning,
     )
 call(
-    "estimators.fit_base",
+    "learners.fit_base",
     lambda X, Y, X_new: e.outputs_of(e.fit_base(knn(), X, Y), X_new, 3),
     ("X", "Y", "X_new"),
     **learning,
 )
 call(
-    "estimators.outputs_of",
+    "learners.outputs_of",
     lambda X_new, **p: e.outputs_of(X=X_new, **p),
     ("X_new",),
     given={"model": knn().fit(X, Y), "n_labels": 3},
     **learning,
 )
 call(
-    "estimators.table_pool",
+    "learners.table_pool",
     lambda random_state, n_jobs: repr(e.table_pool(random_state=random_state, n_jobs=n_jobs)),
     given={"random_state": 0, "n_jobs": None},
     unlike=("random_state", "n_jobs"),

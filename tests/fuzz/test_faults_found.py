@@ -42,8 +42,8 @@ from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
 from labelsure.engine import AtMost, compile_constraints
 from labelsure.engine._constraints import list_constraints
-from labelsure.estimators import outputs_of
-from labelsure.estimators._members import check_sample_weight
+from labelsure.learners import outputs_of
+from labelsure.learners._members import check_sample_weight
 from labelsure.measures import (
     AutoMeasure,
     LogLossMeasure,

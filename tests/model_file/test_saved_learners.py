@@ -61,7 +61,7 @@ from labelsure import (
     save_model,
     table_pool,
 )
-from labelsure.estimators import FittedBase
+from labelsure.learners import FittedBase
 from labelsure.measures import PowerMeasure
 from labelsure.model_file import ModelFileError, read_manifest
 

@@ -18,7 +18,7 @@ from labelsure import (
     PowerMeasure,
 )
 from labelsure.engine import AtMost
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.measures import MahalanobisMeasure
 from labelsure.predictions import _region as module
 

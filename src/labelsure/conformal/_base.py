@@ -33,8 +33,8 @@ from labelsure.conformal._outside import USUAL_LEVEL, OutsideMixin
 from labelsure.conformal._points import PREDICT_FOR, Answers, describe_answers, single_answers
 from labelsure.conformal._splits import Split
 from labelsure.conformal._updating import check_one_fold, extend_calibrator
-from labelsure.estimators._base import MetaClassifier
-from labelsure.estimators._pool_base import LogitPool
+from labelsure.learners._base import MetaClassifier
+from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import AutoMeasure, Measure, Need
 from labelsure.measures._choice import MeasureChoices
 from labelsure.predictions import LabelsetPredictions

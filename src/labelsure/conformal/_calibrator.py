@@ -45,7 +45,7 @@ from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import Empty, make_engine
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._rules import LabelsetRules
-from labelsure.estimators._pool_base import LogitPool
+from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import AutoMeasure, Measure, Need, PosteriorMeasure
 from labelsure.measures._choice import MeasureChoice, MeasureChoices
 from labelsure.measures._energy import Energy, join_energies

@@ -43,7 +43,7 @@ from labelsure.conformal._probabilities import Candidates, recalibrated
 from labelsure.engine import Constraint
 from labelsure.engine._fold_engine import StoredEngine
 from labelsure.engine._weighing import Weighing
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 from labelsure.measures import Measure, Need
 from labelsure.measures._labelset_bits import decode
 from labelsure.predictions import LabelsetPredictions

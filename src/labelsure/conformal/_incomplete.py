@@ -23,7 +23,7 @@ from labelsure._checks import (
     split_unknown,
 )
 from labelsure.conformal._splits import Split
-from labelsure.estimators._label_by_label import learner_of_one_label
+from labelsure.learners._label_by_label import learner_of_one_label
 from labelsure.predictions import Guarantee
 
 INCOMPLETE = (

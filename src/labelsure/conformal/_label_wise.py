@@ -274,7 +274,7 @@ class LabelWiseConformalClassifier(RoutingMixin, GapsMixin, WrappingClassifier):
         """Return the mean of the models' outputs as they are, shape (n_objects, n_labels).
 
         What is learned here are p-values of labels, and no probabilities: for outputs that are
-        recalibrated choose :class:`~labelsure.estimators.RecalibratedClassifier` as the estimator.
+        recalibrated choose :class:`~labelsure.learners.RecalibratedClassifier` as the estimator.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ from sklearn.utils.validation import _check_method_params
 from labelsure._checks import IntArray, MatrixLike, n_rows
 from labelsure.conformal._groups import check_groups
 from labelsure.conformal._splits import Split
-from labelsure.estimators._members import check_sample_weight, weight_params
+from labelsure.learners._members import check_sample_weight, weight_params
 from labelsure.paper import MLRBFClassifier
 
 

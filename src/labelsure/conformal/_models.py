@@ -23,9 +23,9 @@ from labelsure.conformal._memory import run_kept
 from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
-from labelsure.estimators import FittedBase, fit_base, outputs_of
-from labelsure.estimators._label_by_label import fit_known
-from labelsure.estimators._pool_base import LogitPool
+from labelsure.learners import FittedBase, fit_base, outputs_of
+from labelsure.learners._label_by_label import fit_known
+from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import Need
 from labelsure.paper import MLRBFClassifier
 

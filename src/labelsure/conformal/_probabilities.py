@@ -11,7 +11,7 @@ from scipy.special import expit
 from labelsure._checks import FloatArray, LabelMatrix
 from labelsure._random import LABELSETS, UInt64Array, draw_table
 from labelsure.engine._rules import LabelsetRules
-from labelsure.estimators._logit_pooling import learn_pooling, smoothed_logits
+from labelsure.learners._logit_pooling import learn_pooling, smoothed_logits
 from labelsure.measures._log_partition import LabelsetPosterior
 
 MOST_LISTED = 2**16
@@ -37,7 +37,7 @@ N_SMOOTHED = 1000
 """As many examples an output speaks for where it is recalibrated: no logit is larger than log(2001)."""
 
 PSEUDO_EXAMPLES = 4.0
-"""As in :class:`~labelsure.estimators.RecalibratedClassifier`."""
+"""As in :class:`~labelsure.learners.RecalibratedClassifier`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def learn_recalibration(outputs: FloatArray, Y: LabelMatrix) -> FloatArray:
     """Return slopes and intercepts, (2, q), that turn logits of outputs into those of probabilities.
 
     Platt's scaling for each label, shrunk where it is rare:
-    :class:`~labelsure.estimators.RecalibratedClassifier`.
+    :class:`~labelsure.learners.RecalibratedClassifier`.
     """
     pooling = learn_pooling(
         smoothed_logits(outputs, N_SMOOTHED)[:, :, np.newaxis], Y, pseudo_examples=PSEUDO_EXAMPLES

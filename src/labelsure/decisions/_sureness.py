@@ -27,7 +27,7 @@ from labelsure.conformal import (
 )
 from labelsure.conformal._models import outputs_of_models
 from labelsure.decisions._selection import check_sureness
-from labelsure.estimators import outputs_of
+from labelsure.learners import outputs_of
 
 Sureness: TypeAlias = str | Callable[[MatrixLike], Any]
 

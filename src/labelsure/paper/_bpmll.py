@@ -19,7 +19,7 @@ from labelsure._checks import (
     check_number,
 )
 from labelsure._parallel import one_thread, progress_bar
-from labelsure.estimators._base import MultiLabelClassifier, count_share
+from labelsure.learners._base import MultiLabelClassifier, count_share
 
 SMALLEST_RANGE = 1e-150
 """A feature that varies less is taken for constant: weights that make up for it would be infinite."""

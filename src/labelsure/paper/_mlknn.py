@@ -17,7 +17,7 @@ from labelsure._checks import (
     check_count,
     check_number,
 )
-from labelsure.estimators._base import MultiLabelClassifier
+from labelsure.learners._base import MultiLabelClassifier
 
 MAX_BATCH_VALUES = 2**23
 """Numbers held at once in a table of distances or of coordinate differences: 64 MiB."""

@@ -19,7 +19,7 @@ from labelsure._checks import (
     check_number,
 )
 from labelsure._parallel import one_thread
-from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
+from labelsure.learners._base import MultiLabelClassifier, as_dense, count_share
 from labelsure.paper._genetic import search_bit_strings
 
 SMALLEST_VARIANCE = 1e-9

@@ -17,7 +17,7 @@ from labelsure._checks import (
 )
 from labelsure._parallel import one_thread
 from labelsure._random import draw_seeds
-from labelsure.estimators._base import MultiLabelClassifier, as_dense, count_share
+from labelsure.learners._base import MultiLabelClassifier, as_dense, count_share
 
 MAX_BATCH_VALUES = 2**23
 """Values of X held dense at once: 64 MiB."""

@@ -7,7 +7,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from labelsure.estimators._table_members import NeighbourClassifier, RidgeProbabilities
+from labelsure.learners._table_members import NeighbourClassifier, RidgeProbabilities
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import MLkNNClassifier, MLRBFClassifier
-from labelsure.estimators import fit_base, outputs_of
+from labelsure.learners import fit_base, outputs_of
 
 CLASSIFIERS = {
     "one vs rest, probabilities": OneVsRestClassifier(LogisticRegression()),

@@ -22,8 +22,8 @@ from labelsure._checks import (
     n_rows,
 )
 from labelsure._parallel import one_thread, run_jobs
-from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of, read_answer
-from labelsure.estimators._logit_pooling import smoothed_logits
+from labelsure.learners._adapter import FittedBase, fit_base, outputs_of, read_answer
+from labelsure.learners._logit_pooling import smoothed_logits
 
 EXPECTED = "must be a classifier with predict_proba or decision_function"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn import config_context
 
-from labelsure.estimators._pool import PooledClassifier
+from labelsure.learners._pool import PooledClassifier
 
 # The four err in different ways, which is what a pool lives on: averaged deep trees, additive
 # shallow trees, a smooth function of distances, and a local one. Parameters were compared by the
@@ -50,7 +50,7 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
-    >>> from labelsure.estimators import table_pool
+    >>> from labelsure.learners import table_pool
     >>> X, Y = make_multilabel_classification(n_samples=60, n_classes=2, random_state=0)
     >>> pool = table_pool(random_state=0).set_params(cv=2, trees__n_estimators=10)
     >>> pool.fit(X, Y).predict_proba(X[:1]).shape
@@ -60,7 +60,7 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     from sklearn.multioutput import MultiOutputClassifier
     from sklearn.pipeline import Pipeline
 
-    from labelsure.estimators._table_members import (
+    from labelsure.learners._table_members import (
         FilledFeatures,
         KernelFeatures,
         NeighbourClassifier,

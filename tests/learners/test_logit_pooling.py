@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from labelsure.estimators._logit_pooling import (
+from labelsure.learners._logit_pooling import (
     _Problem,
     _typical_sizes,
     learn_pooling,

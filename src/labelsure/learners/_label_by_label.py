@@ -7,7 +7,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
 
 from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
-from labelsure.estimators._adapter import FittedBase, fit_base, outputs_of
+from labelsure.learners._adapter import FittedBase, fit_base, outputs_of
 
 
 class LabelByLabel:

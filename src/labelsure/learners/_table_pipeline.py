@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import clone
 
 from labelsure._checks import check_choice
-from labelsure.estimators._pool import PooledClassifier
+from labelsure.learners._pool import PooledClassifier
 
 MIN_FREQUENCY = 5
 """Categories seen less often are one: there is too little to learn about each of them."""
@@ -60,7 +60,7 @@ def table_pipeline(
     --------
     >>> import numpy as np
     >>> from labelsure import MLkNNClassifier
-    >>> from labelsure.estimators import table_pipeline
+    >>> from labelsure.learners import table_pipeline
     >>> X = np.array([[1.5, 0.0], [np.nan, 1.0], [0.5, 1.0]] * 5)  # a number, and a category by its code
     >>> Y = np.array([[1, 0], [0, 1], [1, 1]] * 5)
     >>> model = table_pipeline([0], [1], [], MLkNNClassifier(3), scaling="unit").fit(X, Y)
@@ -100,7 +100,7 @@ def _prepare(
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    from labelsure.estimators._table_members import DenseFeatures
+    from labelsure.learners._table_members import DenseFeatures
 
     one_hot = OneHotEncoder(
         min_frequency=MIN_FREQUENCY, handle_unknown="infrequent_if_exist", sparse_output=not dense

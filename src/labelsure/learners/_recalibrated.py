@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from labelsure._checks import FloatArray, LabelMatrix, MatrixLike
-from labelsure.estimators._logit_pooling import smoothed_logits
-from labelsure.estimators._members import Fold
-from labelsure.estimators._pool_base import LogitPool, Plan
+from labelsure.learners._logit_pooling import smoothed_logits
+from labelsure.learners._members import Fold
+from labelsure.learners._pool_base import LogitPool, Plan
 
 OUT_OF_BAG = "out-of-bag"
 
@@ -62,7 +62,7 @@ class RecalibratedClassifier(LogitPool):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> from sklearn.metrics import log_loss
-    >>> from labelsure.estimators import RecalibratedClassifier
+    >>> from labelsure.learners import RecalibratedClassifier
     >>> X, Y = make_multilabel_classification(n_samples=400, n_classes=3, random_state=0)
     >>> forest = RandomForestClassifier(50, random_state=0)
     >>> model = RecalibratedClassifier(forest, cv="out-of-bag").fit(X[:300], Y[:300])

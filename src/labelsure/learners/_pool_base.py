@@ -24,9 +24,9 @@ from labelsure._checks import (
 )
 from labelsure._parallel import one_thread
 from labelsure._random import draw_seeds, set_missing_seeds
-from labelsure.estimators._base import MetaClassifier
-from labelsure.estimators._logit_pooling import Pooling, fixed_pooling, learn_pooling, pool_logits
-from labelsure.estimators._members import (
+from labelsure.learners._base import MetaClassifier
+from labelsure.learners._logit_pooling import Pooling, fixed_pooling, learn_pooling, pool_logits
+from labelsure.learners._members import (
     Fold,
     check_sample_weight,
     fit_members,

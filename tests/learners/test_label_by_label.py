@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from labelsure import MLkNNClassifier, PooledClassifier
-from labelsure.estimators import outputs_of
-from labelsure.estimators._label_by_label import fit_known, learner_of_one_label
+from labelsure.learners import outputs_of
+from labelsure.learners._label_by_label import fit_known, learner_of_one_label
 
 X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
 UNKNOWN = np.random.RandomState(0).rand(80, 3) < 0.3

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.metaestimators import _BaseComposition
 
 from labelsure._checks import FloatArray, as_numbers
-from labelsure.estimators._pool_base import LogitPool
+from labelsure.learners._pool_base import LogitPool
 
 
 @dataclass(eq=False, repr=False)
@@ -84,7 +84,7 @@ class PooledClassifier(LogitPool, _BaseComposition):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from labelsure.estimators import PooledClassifier
+    >>> from labelsure.learners import PooledClassifier
     >>> X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
     >>> members = [("trees", ExtraTreesClassifier(20)), ("linear", LogisticRegression())]
     >>> pool = PooledClassifier(members, cv=3, random_state=0).fit(X[:100], Y[:100])

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
-from labelsure.estimators import PooledClassifier, table_pipeline, table_pool
-from labelsure.estimators._table_pipeline import MIN_FREQUENCY
+from labelsure.learners import PooledClassifier, table_pipeline, table_pool
+from labelsure.learners._table_pipeline import MIN_FREQUENCY
 from labelsure.measures import LogLossMeasure
 
 
