@@ -8,7 +8,8 @@ A file is a zip, written from the first byte to the last and never read back::
     arrays/f8.npy      those of one type, one after the other
     (zip comment)      the digest of all other bytes
 
-Where an object is stored in another form than skops would, a ``Kept`` stands in the schema.
+A text stands in the schema for each array, and a ``Kept`` for any other object that is not stored as
+skops would store it.
 """
 
 import hashlib
@@ -171,8 +172,8 @@ NOT_KEPT = ("memory", "n_jobs")
 
 NO_CODE = (
     "it holds a function of your own, {name}, and files hold no code: use what goes by name, such"
-    " as ByCardinality(),"
-    " ByLabel() and constraints, or put the function into a module and name it by trusted="
+    " as ByCardinality(), ByLabel() and constraints, or put the function into a module and name it"
+    " by trusted="
 )
 COLUMNS = (
     "bool",
@@ -209,6 +210,9 @@ NEIGHBOURS = "sklearn.neighbors._base.NeighborsBase"
 
 SIMPLE = (bool, int, float, str, type(None))
 PLAIN = (*SIMPLE, bytes)
+ARRAY, TEXT = "\0array ", "\0text "
+"""Prefixes of the text that stands for a stored array, by its number, and of a text that starts with a null."""
+
 SIMPLE_ONES = "simple attributes"
 """The name under which an object's attributes of simple types are stored as one text, for skops takes long for each."""
 
@@ -383,9 +387,8 @@ def open_model(path: AnyPath, *, trusted: Trusted = ()) -> ModelFile:
         versions = {**manifest["versions"], "labelsure": manifest["labelsure"]}
         if other := _other_versions(versions, STRICT.values()):
             raise ModelFileError(
-                f"its learners were fitted with {', '.join(other)}, which may read them"
-                f" otherwise: install those"
-                " versions, or fit again"
+                f"its learners were fitted with {', '.join(other)}, which may read them otherwise:"
+                " install those versions, or fit again"
             )
         schema = json.loads(archive.read(SCHEMA))
         content = _load(file, schema, names)
@@ -395,7 +398,7 @@ def open_model(path: AnyPath, *, trusted: Trusted = ()) -> ModelFile:
     if other := _other_versions(versions, set(versions) - {"python", *STRICT.values()}):
         warnings.warn(
             f"{path} was saved with {', '.join(other)}: should its answers differ, install those"
-            f" versions.",
+            " versions.",
             stacklevel=2,
         )
     return ModelFile(model, manifest, manifest["table"])
@@ -475,8 +478,7 @@ def _check_model(model: Any) -> None:
     if _name_of(type(model)) not in MODEL_NAMES:
         raise ModelFileError(
             "a model file holds a fitted predictor, controller, selector or classifier of"
-            " labelsure, got a"
-            f" {type(model).__name__}"
+            f" labelsure, got a {type(model).__name__}"
         )
     learns = hasattr(model, "fit") or hasattr(model, "calibrate")
     if learns and not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
@@ -536,6 +538,10 @@ class _StoredArray:
     pieces: Pieces
 
 
+class _ArrayText(str):
+    """The text of an array that is stored already."""
+
+
 class _Packer:
     """Makes copies of objects, as far as they hold anything that is stored in another form; nothing is changed."""
 
@@ -548,7 +554,9 @@ class _Packer:
 
     def pack(self, thing: Any) -> Any:
         if type(thing) in PLAIN:
-            return thing
+            return TEXT + thing if type(thing) is str and thing[:1] == "\0" else thing
+        if type(thing) is _ArrayText:
+            return str(thing)
         if isinstance(thing, np.ndarray | np.generic):
             return self._pack_array(thing)  # never the same one, for skops would number it
         if id(thing) not in self._done:
@@ -575,33 +583,18 @@ class _Packer:
     def _pack_list(self, things: list[Any]) -> Any:
         """Return a list; where it is long and its items are alike, what they have in common once."""
         kinds = set(map(type, things))
-        if len(things) < MANY:
-            return list(map(self.pack, things))
-        if len(kinds) == 1 and kinds <= set(SIMPLE):
-            return Kept("json", json.dumps(things))
-        if (
-            set(map(_name_of, kinds)) == {TREE}
-            and len({(tree.n_features, tree.n_outputs, *tree.n_classes) for tree in things}) == 1
-        ):
-            return Kept("trees", *self._pack_trees(things))
-        if (
-            kinds == {np.ndarray}
-            and len({(own.dtype, own.shape, own.flags.c_contiguous) for own in things}) == 1
-        ):
-            first = things[0]
-            if first.flags.c_contiguous and first.dtype.kind in NUMBERS and first.dtype.isnative:
-                return Kept(
-                    "rows",
-                    self._keep_pieces(
-                        lambda: iter(things), first.dtype, (len(things), *first.shape)
-                    ),
-                )
-        if all(isinstance(one, BaseEstimator) for one in things):
+        if len(things) >= MANY and set(map(_name_of, kinds)) == {TREE}:
+            first, *others = [(tree.n_features, tree.n_outputs, *tree.n_classes) for tree in things]
+            if set(others) == {first}:
+                return Kept("trees", *self._pack_trees(things))
+        if len(things) >= MANY and all(isinstance(one, BaseEstimator) for one in things):
             groups: dict[Any, list[int]] = {}
             for place, one in enumerate(things):
                 groups.setdefault((type(one), *vars(one)), []).append(place)
             return Kept("alike", *(self._pack_alike(places, things) for places in groups.values()))
-        return list(map(self.pack, things))
+        packed = list(map(self.pack, things))
+        are_simple = len(packed) >= MANY and all(type(one) in SIMPLE for one in packed)
+        return Kept("json", json.dumps(packed)) if are_simple else packed
 
     def _pack_alike(self, places: list[int], things: list[Any]) -> tuple[Any, ...]:
         """Return the places of some estimators in a list, one with what all share, and lists of what they do not."""
@@ -631,7 +624,7 @@ class _Packer:
             return Kept("scalar", self._store(np.asarray(array)))
         if type(array) not in (np.ndarray, np.memmap):
             return array
-        return Kept("array", self._store(array))
+        return ARRAY + str(self._store(array))
 
     def _store(self, array: Array) -> int:
         """Store an array, small ones by content: whether equal ones are the same object must not change the file."""
@@ -645,9 +638,9 @@ class _Packer:
             self.arrays.append(_StoredArray(array.dtype, array.shape, order, lambda: iter([array])))
         return self._numbers[key]
 
-    def _keep_pieces(self, pieces: Pieces, dtype: Any, shape: tuple[int, ...]) -> Kept:
+    def _keep_pieces(self, pieces: Pieces, dtype: Any, shape: tuple[int, ...]) -> str:
         self.arrays.append(_StoredArray(np.dtype(dtype), shape, "C", pieces))
-        return Kept("array", len(self.arrays) - 1)
+        return _ArrayText(ARRAY + str(len(self.arrays) - 1))
 
     def _pack_object(self, thing: Any) -> Any:
         name = _name_of(type(thing))
@@ -678,15 +671,13 @@ class _Packer:
             packed = Kept("made", type(thing), json.dumps(names), *values)
         elif _is_plain(thing):
             packed = object.__new__(type(thing))
-            attributes = self._attributes_of(thing)
+            attributes = {name: self.pack(one) for name, one in self._attributes_of(thing).items()}
             if getattr(type(thing), "__setstate__", AS_USUAL[0]) in AS_USUAL:
-                simple = {
-                    name: value for name, value in attributes.items() if type(value) in SIMPLE
-                }
+                simple = {name: one for name, one in attributes.items() if type(one) in SIMPLE}
                 attributes = {SIMPLE_ONES: json.dumps(simple)} | {
-                    name: value for name, value in attributes.items() if name not in simple
+                    name: one for name, one in attributes.items() if name not in simple
                 }
-            vars(packed).update({name: self.pack(value) for name, value in attributes.items()})
+            vars(packed).update(attributes)
         return packed
 
     def _pack_trees(self, trees: list[Any]) -> tuple[Any, ...]:
@@ -695,11 +686,11 @@ class _Packer:
         return parts, first.n_features, self.pack(first.n_classes), first.n_outputs
 
     def _attributes_of(self, thing: Any) -> dict[str, Any]:
-        """Return the attributes of an object, trees side by side, without what is about the machine."""
+        """Return the attributes of an object by name, trees side by side, without settings of the machine."""
         ours = type(thing).__module__.startswith(
             "labelsure."
         )  # measures leave out what they have worked out
-        attributes = dict((thing.__getstate__() if ours else vars(thing)) or {})
+        attributes = dict(sorted(((thing.__getstate__() if ours else vars(thing)) or {}).items()))
         if _is_a(thing, BOOSTING) and attributes.get("_predictors"):
             trees = pack_boosting(attributes["_predictors"], self._keep_pieces)
             attributes["_predictors"] = Kept("boosting", self.pack(trees), thing.n_features_in_)
@@ -715,7 +706,7 @@ class _Packer:
             if type(name) is not str or str(kind) not in COLUMNS:
                 raise ModelFileError(
                     f"a table with a column {name!r} of {kind} cannot be kept: make it numbers or"
-                    f" texts"
+                    " texts"
                 )
         columns = [
             [name, str(frame[name].dtype), self.pack(frame[name].to_numpy())]
@@ -732,6 +723,9 @@ class _Unpacker:
         self._done: dict[int, tuple[Any, Any]] = {}
 
     def unpack(self, thing: Any) -> Any:
+        if type(thing) is str and thing[:1] == "\0":
+            is_text = thing.startswith(TEXT)
+            return thing.removeprefix(TEXT) if is_text else self._arrays[int(thing[len(ARRAY) :])]
         if type(thing) in PLAIN:
             return thing
         if id(thing) not in self._done:
@@ -764,14 +758,12 @@ class _Unpacker:
 
     def _unpack_kept(self, kept: Kept) -> Any:
         makers: dict[str, Callable[..., Any]] = {
-            "array": lambda number: self._arrays[number],
             "scalar": lambda number: self._arrays[number][()],
             "set": lambda *parts: set(parts),
             "frozenset": lambda *parts: frozenset(parts),
             "dict": lambda keys, values: dict(zip(keys, values, strict=True)),
             "requests": _make_requests,
-            "json": json.loads,
-            "rows": lambda rows: [row.copy() for row in rows],
+            "json": lambda text: self.unpack(json.loads(text)),
             "sparse": _make_sparse,
             "tree": lambda *parts: unpack_trees(*parts)[0],
             "trees": unpack_trees,
@@ -783,7 +775,7 @@ class _Unpacker:
         if kept.kind not in makers:
             raise ModelFileError(
                 f"it holds something of a kind {str(kept.kind)[:40]!r}, which this labelsure does"
-                f" not know"
+                " not know"
             )
         return makers[kept.kind](*map(self.unpack, kept.parts))
 
@@ -1147,8 +1139,8 @@ def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
     if manifest["format"] != FORMAT:
         raise ModelFileError(
             f"it has format {manifest['format']}, written by labelsure"
-            f" {str(manifest.get('labelsure'))[:40]}, and this"
-            f" labelsure reads format {FORMAT}: install that version, or save the model again"
+            f" {str(manifest.get('labelsure'))[:40]}, and this labelsure reads format {FORMAT}:"
+            " install that version, or save the model again"
         )
     if set(manifest) != KEYS or not isinstance(manifest["versions"], dict):
         raise ModelFileError("its manifest has other keys than those of this format")
