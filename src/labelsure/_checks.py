@@ -48,8 +48,8 @@ def to_host(values: Any) -> Any:
     except (BufferError, RuntimeError, TypeError) as error:
         raise ValueError(
             f"A {type(values).__name__} of type {getattr(values, 'dtype', 'unknown')} cannot be"
-            f" read: {error}."
-            " Pass an array of numbers that numpy knows, in memory, or on a GPU by torch or CuPy."
+            f" read: {error}. Pass an array of numbers that numpy knows, in memory, or on a GPU by"
+            " torch or CuPy."
         ) from error
 
 
@@ -112,8 +112,8 @@ def check_unmasked(X: Any, *, name: str = "X") -> None:
     if masked := _find_masked(X):
         raise ValueError(
             f"{name} must have no masked entries, got {masked}. Fill them with what they should"
-            f" count as, or with"
-            f" numpy.nan for a classifier that takes missing values: {name}.filled(numpy.nan)."
+            " count as, or with numpy.nan for a classifier that takes missing values:"
+            f" {name}.filled(numpy.nan)."
         )
 
 
@@ -133,8 +133,7 @@ def as_array(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
     except CANNOT_BE_READ as error:
         raise ValueError(
             f"{name} must be an array of shape {shape}, got a {type(values).__name__} that numpy"
-            f" cannot read as one"
-            f" ({error})."
+            f" cannot read as one ({error})."
         ) from None
 
 
@@ -247,10 +246,9 @@ def check_label_matrix(
     if array.ndim != 2:
         raise ValueError(
             f"{name} must be a label matrix of shape (n_objects, n_labels), got an array of shape"
-            f" {array.shape}."
-            " Use one 0/1 column per label (sklearn.preprocessing.MultiLabelBinarizer makes one"
-            " from lists of labels;"
-            f" for a single label pass {name}.reshape(-1, 1))."
+            f" {array.shape}. Use one 0/1 column per label"
+            " (sklearn.preprocessing.MultiLabelBinarizer makes one from lists of labels; for a"
+            f" single label pass {name}.reshape(-1, 1))."
         )
     if array.shape[1] == 0:
         raise ValueError(f"{name} must have at least one label (column), got shape {array.shape}.")
@@ -264,9 +262,8 @@ def check_label_matrix(
     odd = None if plain else find_no_number(Y, array)
     if odd or not (right := (array == 0) | (array == 1)).all():
         raise ValueError(
-            f"{name} must hold only 0 and 1, got {odd or find_entry(~right, array)}."
-            " Encode each label as one 0/1 column, for instance with"
-            " sklearn.preprocessing.MultiLabelBinarizer."
+            f"{name} must hold only 0 and 1, got {odd or find_entry(~right, array)}. Encode each"
+            " label as one 0/1 column, for instance with sklearn.preprocessing.MultiLabelBinarizer."
         )
     return np.ascontiguousarray(array.astype(np.int8))
 
@@ -309,8 +306,7 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
         second = next(j for j, name in enumerate(names) if name in names[:j])
         raise ValueError(
             f"Label names must differ, got {names[second]!r} for the labels"
-            f" {names.index(names[second])} and {second}."
-            " Rename one of them."
+            f" {names.index(names[second])} and {second}. Rename one of them."
         )
     return names
 
@@ -356,8 +352,8 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
     raise ValueError(
         f"{name} must have the {len(wanted)} labels as columns, in any order, got {len(own)}"
-        f" columns{listed}."
-        f" {list_labels(wanted)} Pass an array without names to have columns taken by position."
+        f" columns{listed}. {list_labels(wanted)} Pass an array without names to have columns taken"
+        " by position."
     )
 
 
@@ -420,8 +416,8 @@ def check_outputs(
     array: FloatArray = given.astype(np.float64, order="C", copy=False)
     if not (inside := (array >= 0) & (array <= 1)).all():
         raise ValueError(
-            f"{name} must lie between 0 and 1, got {find_entry(~inside, array)}."
-            " Turn raw scores into probabilities first, for instance with scipy.special.expit."
+            f"{name} must lie between 0 and 1, got {find_entry(~inside, array)}. Turn raw scores"
+            " into probabilities first, for instance with scipy.special.expit."
         )
     return array
 
@@ -469,9 +465,9 @@ def choose_significance(significance: Any, confidence: Any) -> Any:
     if (significance is None) == (confidence is None):
         both = f"significance={shown(significance)} and confidence={shown(confidence)}"
         raise ValueError(
-            f"region takes either significance or confidence, got"
-            f" {'neither' if confidence is None else both}."
-            " For 95 % confidence pass confidence=0.95, or significance=0.05, which is the same."
+            "region takes either significance or confidence, got"
+            f" {'neither' if confidence is None else both}. For 95 % confidence pass"
+            " confidence=0.95, or significance=0.05, which is the same."
         )
     if confidence is not None:
         example = "For 95 % confidence pass confidence=0.95."
@@ -481,10 +477,9 @@ def choose_significance(significance: Any, confidence: Any) -> Any:
         accepted, sure = (f"{float(100 * share):g} %" for share in (level, 1 - level))
         warnings.warn(
             f"region({significance}) accepts errors for {accepted} of the objects: its confidence"
-            f" is {sure}. For"
-            f" {accepted} confidence ask for region(confidence={float(level):g}). Where {sure} is"
-            f" meant,"
-            f" region(confidence={float(1 - level):g}) asks for it without this warning.",
+            f" is {sure}. For {accepted} confidence ask for region(confidence={float(level):g})."
+            f" Where {sure} is meant, region(confidence={float(1 - level):g}) asks for it without"
+            " this warning.",
             stacklevel=3,
         )
     return significance
@@ -645,7 +640,7 @@ def read_unknown(
         which = f"label {label}" if names is None else repr(names[label])
         raise ValueError(
             f"{name} must have a known entry for every label, got only NaN for {which}. Leave the"
-            f" label out."
+            " label out."
         )
     return unknown
 

@@ -166,8 +166,8 @@ def _digest_of_kernels(package: str) -> str:
 def _warn_that_nothing_is_cached(problem: str) -> None:
     warnings.warn(
         f"Compiled code cannot be cached ({problem}): each process compiles it again, which takes"
-        f" up to a minute. Set"
-        " the environment variable NUMBA_CACHE_DIR to a folder that can be written.",
+        " up to a minute. Set the environment variable NUMBA_CACHE_DIR to a folder that can be"
+        " written.",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -149,8 +149,8 @@ def make_private(folder: Path) -> None:
     if not is_ours(folder.lstat()):
         raise ValueError(
             f"{folder} must be a folder that is yours, and that nobody else can write to: what is"
-            f" kept there is"
-            " trusted, and could run any code. Delete it, `chmod go-w` it, or name another one."
+            " kept there is trusted, and could run any code. Delete it, `chmod go-w` it, or name"
+            " another one."
         )
 
 

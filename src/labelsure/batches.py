@@ -67,9 +67,8 @@ def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> T
         len(schema.columns),
     ):
         raise ModelFileError(
-            f"{path} was saved with the description of another table: its labels or columns are"
-            f" not those of the model."
-            " Save it again with the schema that it was fitted by."
+            f"{path} was saved with the description of another table: its labels or columns are not"
+            " those of the model. Save it again with the schema that it was fitted by."
         )
     return Trained(model, schema)
 
@@ -99,7 +98,7 @@ def arrow_table(columns: Mapping[str, Any], schema: Any) -> Any:
 
 def import_arrow() -> Any:
     """Return pyarrow, or say how to install it."""
-    return import_optional("pyarrow", extra="tables", purpose="Batches of tables")
+    return import_optional("pyarrow", extra="cli", purpose="Batches of tables")
 
 
 class TablePredictor:
@@ -178,8 +177,8 @@ class TablePredictor:
         self._significance, self._top = significance, check_count(top, name="top", at_least=0)
         if self._top > MOST_LISTED:
             raise ValueError(
-                f"top must be at most {MOST_LISTED}, got {shown(top)}: each has two columns of"
-                f" its own."
+                f"top must be at most {MOST_LISTED}, got {shown(top)}: each has two columns of its"
+                " own."
             )
         n_jobs = 1 if n_jobs is None else n_jobs
         self._columns, self._table_schema = tuple(columns), schema
@@ -271,8 +270,7 @@ class TablePredictor:
         if absent := [name for name in names if name not in there]:
             raise ValueError(
                 f"the table lacks {len(absent)} of the {len(names)} columns that the model takes,"
-                f" {absent[0]!r} among"
-                " them."
+                f" {absent[0]!r} among them."
             )
         chosen = [there.index(name) for name in names]
         if library == "pyarrow":
@@ -362,7 +360,7 @@ def _path_of(path: str | PathLike[str]) -> Path:
     if "\0" in str(path):
         raise ValueError(
             f"model must be a predictor or the path of its file, got {path!r}, which no file is"
-            f" called."
+            " called."
         )
     return full_path(path)
 
@@ -375,15 +373,14 @@ def _check_predictor(model: Any) -> int:
     """Return how many labels a fitted predictor has; TypeError where a model is none."""
     if not hasattr(model, "predict_labelsets"):
         raise TypeError(
-            "model must be a fitted predictor of labelsets, with predict_labelsets, or the path"
-            " of its file, got a"
-            f" {type(model).__name__}."
+            "model must be a fitted predictor of labelsets, with predict_labelsets, or the path of"
+            f" its file, got a {type(model).__name__}."
         )
     if getattr(model, "fold_numbers", None) is not None:
         raise TypeError(
             "model was calibrated with outputs in folds, and takes new outputs of each fold's"
-            " model: several"
-            " tables at once. Give predict_labelsets all of them, or calibrate without folds."
+            " model: several tables at once. Give predict_labelsets all of them, or calibrate"
+            " without folds."
         )
     n_labels = getattr(model, "n_labels_", getattr(model, "n_labels", None))
     if n_labels is None:

@@ -62,9 +62,9 @@ def test_reader_falls_back_to_latin1(read_text):
 
 def test_sparse_rows_omit_zero_or_the_first_declared_value(read_text):
     data = read_text(
-        "@attribute x numeric\n@attribute n {7,3}\n@attribute c {no,yes}\n"
-        "@attribute a {1,0}\n@attribute b {0,1}\n@data\n"
-        "{}\n{ 0 2.5 , 1 3, 2 yes, 3 0, 4 1 }\n{4 '1', 0 ?}\n{0 0}\n"
+        "@attribute x numeric\n@attribute n {7,3}\n@attribute c {no,yes}\n@attribute a"
+        " {1,0}\n@attribute b {0,1}\n@data\n{}\n{ 0 2.5 , 1 3, 2 yes, 3 0, 4 1 }\n{4 '1', 0 ?}\n{0"
+        " 0}\n"
     )
     assert isinstance(data.X, sparse.csr_matrix)
     expected = [[0, 7, 0], [2.5, 3, 1], [math.nan, 7, 0], [0, 7, 0]]

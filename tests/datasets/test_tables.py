@@ -299,12 +299,12 @@ BAD = {
     ),
     "several columns of texts": (
         "a,b,l\n" + "".join(f"say {i},and {i},1\n" for i in range(60)), {"labels": ["l"]},
-        "columns 'a' (60 different values, such as 'say 0'), 'b' (60 different values, such as"
-        " 'and 0'): too many",
+        "columns 'a' (60 different values, such as 'say 0'), 'b' (60 different values, such as 'and"
+        " 0'): too many",
     ),
     "several slips among numbers": (
-        "a,b,l\n1,2,0\n2,x,1\n3,4,1\ny,6,0\n", {"labels": ["l"]}, "(--categorical a,b;"
-                                                                  " categorical= in Python)"
+        "a,b,l\n1,2,0\n2,x,1\n3,4,1\ny,6,0\n", {"labels": ["l"]}, "(--categorical a,b; categorical="
+                                                                  " in Python)"
     ),
     "a quote in the names that never ends": ('"a' + 200_000 * "x", {}, "line 1: names of columns"
                                                                        " cannot be read"),
@@ -315,8 +315,8 @@ BAD = {
     "two columns of names": (TEXT, {"labels": ["bug", "plan"], "separator": ";"}, "in one column, got 2"),
     "an empty separator": (TEXT, {"labels": ["plan"], "separator": ""}, "at least one character"),
     "a label like a column": (
-        "sea,topics\n1,sea\n", {"labels": ["topics"], "separator": ";"}, "'sea' is both a label"
-                                                                         " and a column"
+        "sea,topics\n1,sea\n", {"labels": ["topics"], "separator": ";"}, "'sea' is both a label and"
+                                                                         " a column"
     ),
 }  # fmt: skip
 

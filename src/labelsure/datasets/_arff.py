@@ -94,9 +94,9 @@ def _separated_values(tokens: list[str]) -> list[str]:
         not {"{", "}"}.isdisjoint(tokens) or (",", ",") in pairwise([",", *tokens, ","])
     ):
         raise LineError(
-            f"expected values between commas or blanks, got {quote(' '.join(tokens))}. Write ?"
-            f" for a missing value, ''"
-            " for an empty name, and quote values with braces; weights of rows are not supported."
+            f"expected values between commas or blanks, got {quote(' '.join(tokens))}. Write ? for"
+            " a missing value, '' for an empty name, and quote values with braces; weights of rows"
+            " are not supported."
         )
     return [token for token in tokens if token != ","]
 
@@ -113,14 +113,14 @@ def _parse_attribute(tokens: list[str]) -> Attribute:
     if kind != "{" or tokens[-1] != "}":
         raise LineError(
             f"attribute {quote(name)} must be numeric, real, integer or {{values}}, got"
-            f" {quote(' '.join(tokens[1:]))}."
-            " Remove or convert others; quote a name that contains blanks."
+            f" {quote(' '.join(tokens[1:]))}. Remove or convert others; quote a name that contains"
+            " blanks."
         )
     values = [_unquote(token) for token in _separated_values(rest[:-1])]
     if not values or len(set(values)) < len(values):
         raise LineError(
             f"attribute {quote(name)} must declare different values between its braces. Correct"
-            f" them."
+            " them."
         )
     numbers = [number for number in map(parse_number, values) if number is not None]
     if len(set(numbers)) < len(
@@ -170,20 +170,19 @@ class ArffReader:
                     if attribute.name in attributes:
                         raise LineError(
                             f"attribute {quote(attribute.name)} is declared a second time. Rename"
-                            f" it."
+                            " it."
                         )
                     attributes[attribute.name] = attribute
                 elif keyword.lower() != "@relation":
                     raise LineError(
-                        "expected @relation, @attribute, or @data after the attributes and alone"
-                        " on its line, got"
-                        f" {quote(line)}. Is this an ARFF file?"
+                        "expected @relation, @attribute, or @data after the attributes and alone on"
+                        f" its line, got {quote(line)}. Is this an ARFF file?"
                     )
             except LineError as error:
                 raise DatasetError(f"{self.path}, line {number}: {error}") from None
         raise DatasetError(
             f"{self.path}, line {number}: the file ends before @data. It is truncated, or no ARFF"
-            f" file; get it again."
+            " file; get it again."
         )
 
     def _matrix(self, lines: Iterable[tuple[int, str]], start: int) -> Any:
@@ -235,8 +234,8 @@ class ArffReader:
         )
         if len(cells) != len(columns):
             raise LineError(
-                f"expected {len(columns)} values, one per attribute, got {len(cells)}."
-                " Complete the row; quote values that contain blanks or commas."
+                f"expected {len(columns)} values, one per attribute, got {len(cells)}. Complete the"
+                " row; quote values that contain blanks or commas."
             )
         return defaults | {
             column: self._value(column, cell) for column, cell in zip(columns, cells, strict=True)
@@ -260,10 +259,9 @@ class ArffReader:
             or {*cells} & _MARKS
         ):
             raise LineError(
-                "a sparse row must be {index value, index value, ...} with different indices from"
-                " 0 to"
-                f" {len(self.attributes) - 1}, got {quote(' '.join(tokens))}. Correct it; weights"
-                f" are not supported."
+                "a sparse row must be {index value, index value, ...} with different indices from 0"
+                f" to {len(self.attributes) - 1}, got {quote(' '.join(tokens))}. Correct it;"
+                " weights are not supported."
             )
         return columns, cells
 
@@ -281,7 +279,6 @@ class ArffReader:
             )
             raise LineError(
                 f"attribute {quote(attribute.name)} must be {values}, got {quote(text)}. Correct"
-                f" it, or write ? for a"
-                " missing value."
+                " it, or write ? for a missing value."
             )
         return number

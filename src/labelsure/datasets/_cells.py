@@ -48,8 +48,7 @@ def numbers(cells: Cells) -> FloatArray:
         raise CellError(
             at,
             f"expected a finite number, up to {LARGEST:.2g} in size, got {values[at]:g}. Correct"
-            f" it, or leave it empty"
-            " if unknown.",
+            " it, or leave it empty if unknown.",
         )
     return values
 
@@ -173,6 +172,6 @@ def _number(position: int, text: str | None) -> float:
         raise CellError(
             position,
             f"expected a number, got {quote(text or '')}. Correct it, or leave it empty if"
-            f" unknown.",
+            " unknown.",
         )
     return number

@@ -86,8 +86,8 @@ class Dataset:
         if X.ndim != 2 or (X.shape[1], Y.shape[1]) != (len(features), len(labels)):
             raise ValueError(
                 f"X and Y must have one column per name, got X of shape {X.shape} with"
-                f" {len(features)} feature names"
-                f" and Y of shape {Y.shape} with {len(labels)} label names."
+                f" {len(features)} feature names and Y of shape {Y.shape} with {len(labels)} label"
+                " names."
             )
         if not 0 <= self.n_train <= Y.shape[0]:
             raise ValueError(
@@ -155,10 +155,10 @@ class Dataset:
         density = self.Y.sum() / max(n_objects, 1)
         kind = "sparse " if sparse.issparse(self.X) else ""
         return (
-            f"<Dataset {self.name!r}: {n_objects} object{_s(n_objects)}"
-            f" ({self.n_train} train, {n_objects - self.n_train} test),"
-            f" {len(self.feature_names)} {kind}feature{_s(len(self.feature_names))},"
-            f" {n_labels} label{_s(n_labels)}, {density:.2f} labels per object>"
+            f"<Dataset {self.name!r}: {n_objects} object{_s(n_objects)} ({self.n_train} train,"
+            f" {n_objects - self.n_train} test), {len(self.feature_names)}"
+            f" {kind}feature{_s(len(self.feature_names))}, {n_labels} label{_s(n_labels)},"
+            f" {density:.2f} labels per object>"
         )
 
 
@@ -182,10 +182,9 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
             if pair[0] != pair[1]:
                 a, b = ("no more" if name is None else quote(name) for name in pair)
                 raise DatasetError(
-                    f"{train.source} and {test.source} must declare the same attributes in the"
-                    f" same order, but {what}"
-                    f" {place} is {a} in the first and {b} in the second. Bring the two files"
-                    f" from the same source."
+                    f"{train.source} and {test.source} must declare the same attributes in the same"
+                    f" order, but {what} {place} is {a} in the first and {b} in the second. Bring"
+                    " the two files from the same source."
                 )
     if sparse.issparse(train.X) or sparse.issparse(test.X):
         X = sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr")
@@ -211,9 +210,8 @@ def _join_categories(train: Dataset, test: Dataset) -> dict[str, dict[str, float
         if not _codes_agree(ours, theirs):
             raise DatasetError(
                 f"{train.source} and {test.source} must declare the values of attribute"
-                f" {quote(name)} in the same"
-                f" order, got {quote(', '.join(ours))} and {quote(', '.join(theirs))}. Use one"
-                f" declaration in both."
+                f" {quote(name)} in the same order, got {quote(', '.join(ours))} and"
+                f" {quote(', '.join(theirs))}. Use one declaration in both."
             )
         joined[name] = ours | theirs
     return joined

@@ -64,5 +64,5 @@ def check_encoding(path: Path) -> None:
         name = "utf-16" if marked else "utf-16be" if head[:1] == b"\0" else "utf-16le"
         raise DatasetError(
             f"{path}: the file is in UTF-16. Save it in UTF-8, for example: iconv -f {name} -t"
-            f" utf-8"
+            " utf-8"
         )

@@ -77,8 +77,8 @@ def load_dataset(
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise DatasetError(
             f"name must be the name of a data set, got {name!r}. Known names:"
-            f" {', '.join(KNOWN_NAMES)}."
-            " To read a file by its path use labelsure.datasets.read_mulan."
+            f" {', '.join(KNOWN_NAMES)}. To read a file by its path use"
+            " labelsure.datasets.read_mulan."
         )
     folders = _user_folders(data_home)
     found = _find_files(name, folders)
@@ -109,8 +109,8 @@ def _user_folders(data_home: str | PathLike[str] | None) -> list[Path]:
     folders = [Path(fspath(folder)).expanduser() for folder in named if folder is not None]
     if data_home is not None and not folders[0].is_dir():
         raise DatasetError(
-            f"data_home must be an existing folder, got {fspath(data_home)!r}. Create it or"
-            f" correct it."
+            f"data_home must be an existing folder, got {fspath(data_home)!r}. Create it or correct"
+            " it."
         )
     return folders
 
@@ -131,8 +131,8 @@ def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
         if present := [path.name for path in (train, test, labels, whole) if path.is_file()]:
             raise DatasetError(
                 f"{folder} holds {' and '.join(present)}, but not all files of the data set"
-                f" {name!r}: put"
-                f" {train.name} and {test.name}, or {whole.name}, and {labels.name} there."
+                f" {name!r}: put {train.name} and {test.name}, or {whole.name}, and {labels.name}"
+                " there."
             )
     return None
 
@@ -160,15 +160,13 @@ def _download_files(name: str) -> list[Path]:
         raise DatasetError(
             "there is no home folder to keep a download in. Set HOME or XDG_CACHE_HOME, or put"
             f" {', '.join(files_of(name))} into a folder that data_home= or the environment"
-            f" variable LABELSURE_DATA"
-            " names."
+            " variable LABELSURE_DATA names."
         )
     for path in paths:
         file, url = path.name, url_of(path.name, mirror=os.environ.get("LABELSURE_MIRROR", ""))
         by_hand = (
             f" Try again later, or put {file} into a folder of yours and pass data_home= (or set"
-            f" LABELSURE_DATA) to"
-            " that folder; LABELSURE_MIRROR names another server."
+            " LABELSURE_DATA) to that folder; LABELSURE_MIRROR names another server."
         )
         with progress_bar(
             description=file, total=1
@@ -190,8 +188,7 @@ def _download_files(name: str) -> list[Path]:
             except ValueError as error:
                 raise DatasetError(
                     f"{url} is not the file we know: its SHA-256 checksum must be {SHA256[file]}"
-                    f" ({error}). Nothing was"
-                    f" kept.{by_hand}"
+                    f" ({error}). Nothing was kept.{by_hand}"
                 ) from error
     return paths
 
@@ -202,10 +199,9 @@ def _unknown(name: str, folders: list[Path]) -> str:
     hint = did_you_mean(name.lower(), KNOWN_NAMES)
     return (
         f"{name!r} is not a data set labelsure knows.{hint} Known names:"
-        f" {', '.join(KNOWN_NAMES)}.{searched} For your"
-        f" own data put {train}, {test} (or {name}.arff alone) and {labels} into a folder that"
-        f" data_home= or the"
-        " environment variable LABELSURE_DATA names."
+        f" {', '.join(KNOWN_NAMES)}.{searched} For your own data put {train}, {test} (or"
+        f" {name}.arff alone) and {labels} into a folder that data_home= or the environment"
+        " variable LABELSURE_DATA names."
     )
 
 
@@ -218,8 +214,6 @@ def _not_found(name: str, folders: list[Path]) -> str:
     )
     return (
         f"the data set {name!r} was not found, or not whole, in {places}, and download=False"
-        f" forbids fetching it."
-        f" Pass download=True, or put {', '.join(files_of(name))} into a folder that data_home="
-        f" or the environment"
-        f" variable LABELSURE_DATA names.{river}"
+        f" forbids fetching it. Pass download=True, or put {', '.join(files_of(name))} into a"
+        f" folder that data_home= or the environment variable LABELSURE_DATA names.{river}"
     )

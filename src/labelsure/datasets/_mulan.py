@@ -77,7 +77,7 @@ def read_mulan(
     if not feature_columns:
         raise DatasetError(
             f"{path}: every attribute is a label, so no features are left. Check the list of"
-            f" labels."
+            " labels."
         )
     lines, table = next(reader.batches(None), ([], None))
     if table is None:
@@ -89,7 +89,7 @@ def read_mulan(
         name = quote(attributes[label_columns[label]].name)
         raise DatasetError(
             f"{path}, row {row + 1} (line {lines[row]}): label {name} must be 0 or 1, got {got}."
-            f" Correct it."
+            " Correct it."
         )
     features = [attributes[column] for column in feature_columns]
     return Dataset(
@@ -115,7 +115,7 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> list[str]:
     names = list(labels)
     if not names or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
         raise DatasetError(
-            f"labels must be the path of an XML file or a list of different names, got"
+            "labels must be the path of an XML file or a list of different names, got"
             f" {quote(str(names))}."
         )
     return names
@@ -171,7 +171,7 @@ def _read_xml(path: Path) -> dict[str, str | None]:
     ) as error:  # the last two: an encoding that does not exist
         raise DatasetError(
             f"{path}: not well-formed XML ({error}). The file is truncated or damaged; get it"
-            f" again."
+            " again."
         ) from error
     if not parents:
         raise DatasetError(
@@ -187,15 +187,14 @@ def _label_columns(path: Path, attributes: Sequence[Attribute], names: Sequence[
         if name not in declared:
             raise DatasetError(
                 f"{path}: no attribute is called {quote(name)}, which labels"
-                f" names.{did_you_mean(name, declared)}"
-                " Correct the name, or use the ARFF and XML files of the same data set."
+                f" names.{did_you_mean(name, declared)} Correct the name, or use the ARFF and XML"
+                " files of the same data set."
             )
         attribute = declared[name]
         if attribute.codes is not None and not attribute.is_binary:
             raise DatasetError(
                 f"{path}: attribute {quote(name)}, which labels names, must have the values 0 and"
-                f" 1,"
-                f" but declares {quote(', '.join(attribute.codes))}. Recode it or leave it out."
+                f" 1, but declares {quote(', '.join(attribute.codes))}. Recode it or leave it out."
             )
     wanted = {*names}
     return [column for column, attribute in enumerate(attributes) if attribute.name in wanted]

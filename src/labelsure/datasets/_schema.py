@@ -155,8 +155,7 @@ class TableSchema:
         if not is_whole:
             raise DatasetError(
                 f"the description of a table is damaged, or not of format {FORMAT}. Fit the model"
-                f" again with this"
-                " version of labelsure, or use the version it was fitted with."
+                " again with this version of labelsure, or use the version it was fitted with."
             )
         return schema
 
@@ -268,8 +267,8 @@ def _find_labels(
     if isinstance(file, LibsvmFile):
         if labels is not None or separator is not None:
             raise DatasetError(
-                f"{file.path}: its labels are the numbers before the features. Name none for"
-                f" libsvm files."
+                f"{file.path}: its labels are the numbers before the features. Name none for libsvm"
+                " files."
             )
         return [LABELS], LABELS, ","
     if labels is None and isinstance(file, ArffFile):
@@ -307,11 +306,10 @@ def _check_separator(file: TableFile, column: str) -> None:
                 quote(name.strip()) for name in cells[row].split(mark) if name.strip()
             )
             raise DatasetError(
-                f"{file.path}, row {batch.start + row + 1}, column {quote(column)}: a label must"
-                f" be 0 or 1, got"
-                f" {quote(cells[row])}. If cells name their labels, say what stands between the"
-                f" names: with --separator"
-                f" {mark!r} (separator= in Python) this one has {labels}."
+                f"{file.path}, row {batch.start + row + 1}, column {quote(column)}: a label must be"
+                f" 0 or 1, got {quote(cells[row])}. If cells name their labels, say what stands"
+                f" between the names: with --separator {mark!r} (separator= in Python) this one has"
+                f" {labels}."
             )
 
 
@@ -431,27 +429,24 @@ def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
     if slips := groups["slip"]:
         raise DatasetError(
             f"{path}, {' '.join(slip for _, slip in slips[:5])} Most of the other cells are"
-            f" numbers; if all are"
-            f" categories, say so (--categorical {names['slip']}; categorical= in Python)."
+            f" numbers; if all are categories, say so (--categorical {names['slip']}; categorical="
+            " in Python)."
         )
     if unreadable := groups["unreadable"]:
         raise DatasetError(
             f"{path}, {_list_columns(unreadable)}: cannot be read. Make numbers or texts of them,"
-            f" or leave them out"
-            f" (--drop {names['unreadable']}; drop= in Python)."
+            f" or leave them out (--drop {names['unreadable']}; drop= in Python)."
         )
     if many := groups["too many"]:
         raise DatasetError(
             f"{path}, {_list_columns(many)}: too many for categories. Read as text what is text"
-            f" (--text"
-            f" {names['too many']}; text= in Python), or leave it out (--drop"
+            f" (--text {names['too many']}; text= in Python), or leave it out (--drop"
             f" {names['too many']}; drop= in Python)."
         )
     left = _list_columns(groups["date"] + groups["id"])
     keep = (
-        "To learn from one all the same, name it (--text or --categorical; text= or categorical="
-        " in Python), or make a"
-        " number of it, such as the year of a date."
+        "To learn from one all the same, name it (--text or --categorical; text= or categorical= in"
+        " Python), or make a number of it, such as the year of a date."
     )
     if not groups["used"]:
         raise DatasetError(f"{path}: no features are left but {left}. {keep}")

@@ -107,9 +107,8 @@ class Table:
         if absent:
             what = "column" if len(absent) == 1 else f"{len(absent)} columns"
             raise DatasetError(
-                f"{self.file.path} lacks the {what}"
-                f" {few_names([quote(name) for name in absent])}. Its columns are"
-                f" {few_names(self.file.names)}."
+                f"{self.file.path} lacks the {what} {few_names([quote(name) for name in absent])}."
+                f" Its columns are {few_names(self.file.names)}."
             )
         known = {*wanted, *self.schema.label_columns}
         self.ignored = tuple(name for name in self.file.names if name not in known)

@@ -115,7 +115,7 @@ class CsvFile(TableFile):
         if not first.strip():
             raise DatasetError(
                 f"{path} {'begins with a blank line' if first else 'is empty'}: expected names of"
-                f" columns."
+                " columns."
             )
         self._delimiter = (
             "\t"
@@ -178,9 +178,8 @@ class CsvFile(TableFile):
         for row in wrong:
             return (
                 f"{self.path}, row {row.number - self._header_lines}: expected {len(self.names)}"
-                f" cells, one per column,"
-                f" got {row.actual_columns} in {quote(row.text)}. Quote cells with the delimiter"
-                f" {self._delimiter!r}."
+                f" cells, one per column, got {row.actual_columns} in {quote(row.text)}. Quote"
+                f" cells with the delimiter {self._delimiter!r}."
             )
         if "straddl" not in said:
             return (
@@ -196,9 +195,8 @@ class CsvFile(TableFile):
                 "",
             )
         return (
-            f"{self.path}{line}: a row is longer than {BLOCK_BYTES // 10**6} MB, or a quote has"
-            f" no end. Shorten its"
-            " cells, check its quotes, or save the table as Parquet."
+            f"{self.path}{line}: a row is longer than {BLOCK_BYTES // 10**6} MB, or a quote has no"
+            " end. Shorten its cells, check its quotes, or save the table as Parquet."
         )
 
 
@@ -301,8 +299,7 @@ class LibsvmFile(TableFile):
                 self._parse(start + place, [line])  # the first wrong row raises
             raise DatasetError(
                 f"{self.path}, row {start + 1}: {error}. Expected numbers of labels separated by"
-                f" commas, then"
-                " index:value with ascending indices. Correct the row."
+                " commas, then index:value with ascending indices. Correct the row."
             ) from error
         matrix.eliminate_zeros()
         return matrix, labels
