@@ -691,6 +691,11 @@ def quote(text: str, *, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "...")
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a number with a noun, ``"2 labels"``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint at the name that is most like one that is not known, if any is."""
     near = (

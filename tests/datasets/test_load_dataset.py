@@ -9,8 +9,8 @@ from threading import Thread
 
 import pytest
 
-from labelsure.datasets import DatasetError, _load, _river, load_dataset
-from labelsure.datasets._registry import KNOWN_NAMES, SHA256, files_of
+from labelsure.datasets import DatasetError, _load, load_dataset
+from labelsure.datasets._load import KNOWN_NAMES, SHA256, files_of, yeast_from_river
 
 HEAD = "@relation toy\n@attribute x numeric\n@attribute a {0,1}\n@data\n"
 XML = '<labels><label name="a"/></labels>'
@@ -263,7 +263,7 @@ def test_published_files_download_with_their_checksums(cache, mulan_folder, serv
 def test_yeast_comes_from_river_without_importing_it(cache, monkeypatch):
     if importlib.util.find_spec("river") is None:
         pytest.skip("river is not installed")
-    monkeypatch.setattr(_load, "yeast_from_river", _river.yeast_from_river)
+    monkeypatch.setattr(_load, "yeast_from_river", yeast_from_river)
     was_imported = "river" in sys.modules
     data = load_dataset("yeast", download=False)
     assert ("river" in sys.modules) == was_imported
@@ -280,7 +280,7 @@ def test_river_without_the_right_file_is_ignored(tmp_path, monkeypatch):
     (tmp_path / "river" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
-    assert _river.yeast_from_river() is None
+    assert yeast_from_river() is None
     file = tmp_path / "river" / "datasets" / "yeast.csv.gz"
     right = gzip.compress(b"Att1,Class1\n1,0\n")
     for content in (
@@ -292,5 +292,4 @@ def test_river_without_the_right_file_is_ignored(tmp_path, monkeypatch):
         right,
     ):
         file.write_bytes(content)
-        assert _river._river_file() == file
-        assert _river.yeast_from_river() is None
+        assert yeast_from_river() is None

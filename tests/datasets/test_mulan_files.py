@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 from scipy.io import arff
 
-from labelsure.datasets import DatasetError, _river, available_datasets, load_dataset
-from labelsure.datasets._registry import SHA256
+from labelsure.datasets import DatasetError, _load, available_datasets, load_dataset
+from labelsure.datasets._load import SHA256
 
 # name: features, labels, training rows, test rows, as in the README beside the data
 TABLE = {
@@ -119,7 +119,7 @@ def test_medical_keeps_odd_names_and_labels_never_positive_in_training(load):
 def test_yeast_from_river_equals_the_arff_files_bit_for_bit(load):
     if importlib.util.find_spec("river") is None:
         pytest.skip("river is not installed")
-    ours, theirs = load("yeast"), _river.yeast_from_river()
+    ours, theirs = load("yeast"), _load.yeast_from_river()
     assert ours.X.tobytes() == theirs.X.tobytes()
     assert np.array_equal(ours.Y, theirs.Y)
     assert (ours.feature_names, ours.label_names) == (theirs.feature_names, theirs.label_names)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from labelsure._checks import IntArray, check_label_matrix, check_same_length, quote
+from labelsure._checks import IntArray, check_label_matrix, check_same_length, plural, quote
 from labelsure._errors import DatasetError, import_optional
 from labelsure.datasets._arff import parse_number
 
@@ -73,11 +73,8 @@ class Dataset:
     source: str = ""
 
     def __post_init__(self) -> None:
-        X = (
-            sparse.csr_matrix(self.X, dtype=np.float64)
-            if sparse.issparse(self.X)
-            else np.asarray(self.X, np.float64)
-        )
+        make = sparse.csr_matrix if sparse.issparse(self.X) else np.asarray
+        X = make(self.X, dtype=np.float64)
         # scikit-learn's label_binarize casts labels' numbers to the type of Y: beyond 127, int8
         # mixes labels up
         Y = check_label_matrix(self.Y).astype(np.int64)
@@ -94,12 +91,8 @@ class Dataset:
                 f"n_train must lie between 0 and the number of rows, {Y.shape[0]}, got"
                 f" {self.n_train}."
             )
-        for attribute, value in (
-            ("X", X),
-            ("Y", Y),
-            ("feature_names", features),
-            ("label_names", labels),
-        ):
+        checked = {"X": X, "Y": Y, "feature_names": features, "label_names": labels}
+        for attribute, value in checked.items():
             object.__setattr__(self, attribute, value)
 
     @property
@@ -143,27 +136,20 @@ class Dataset:
         ['a', 'b']
         """
         pandas = import_optional("pandas", extra="pandas", purpose="to_frames")
-        make = (
-            pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(self.X) else pandas.DataFrame
-        )
-        return make(self.X, columns=list(self.feature_names)), pandas.DataFrame(
-            self.Y, columns=list(self.label_names)
-        )
+        is_sparse = sparse.issparse(self.X)
+        make = pandas.DataFrame.sparse.from_spmatrix if is_sparse else pandas.DataFrame
+        features = make(self.X, columns=list(self.feature_names))
+        return features, pandas.DataFrame(self.Y, columns=list(self.label_names))
 
     def __repr__(self) -> str:
         n_objects, n_labels = self.Y.shape
         density = self.Y.sum() / max(n_objects, 1)
         kind = "sparse " if sparse.issparse(self.X) else ""
         return (
-            f"<Dataset {self.name!r}: {n_objects} object{_s(n_objects)} ({self.n_train} train,"
-            f" {n_objects - self.n_train} test), {len(self.feature_names)}"
-            f" {kind}feature{_s(len(self.feature_names))}, {n_labels} label{_s(n_labels)},"
-            f" {density:.2f} labels per object>"
+            f"<Dataset {self.name!r}: {plural(n_objects, 'object')} ({self.n_train} train,"
+            f" {n_objects - self.n_train} test), {plural(len(self.feature_names), f'{kind}feature')},"
+            f" {plural(n_labels, 'label')}, {density:.2f} labels per object>"
         )
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
 
 
 def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
@@ -186,10 +172,8 @@ def join_split(name: str, train: Dataset, test: Dataset) -> Dataset:
                     f" order, but {what} {place} is {a} in the first and {b} in the second. Bring"
                     " the two files from the same source."
                 )
-    if sparse.issparse(train.X) or sparse.issparse(test.X):
-        X = sparse.vstack([sparse.csr_matrix(train.X), sparse.csr_matrix(test.X)], format="csr")
-    else:
-        X = np.vstack([train.X, test.X])
+    is_sparse = sparse.issparse(train.X) or sparse.issparse(test.X)
+    X = (sparse.vstack if is_sparse else np.vstack)([train.X, test.X])
     return Dataset(
         name=name,
         X=X,

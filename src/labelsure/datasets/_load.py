@@ -1,10 +1,16 @@
 """Data sets by name: in the user's folders, in the cache, in river, or on the Mulan project's server."""
 
+import gzip
+import importlib.util
 import os
+import zlib
 from collections.abc import Iterable
 from hashlib import sha256
+from importlib.resources import files
 from os import PathLike, fspath
 from pathlib import Path
+
+import numpy as np
 
 from labelsure._checks import did_you_mean
 from labelsure._errors import DatasetError
@@ -12,10 +18,29 @@ from labelsure._parallel import progress_bar
 from labelsure.datasets._dataset import Dataset, join_split
 from labelsure.datasets._files import read_bytes
 from labelsure.datasets._mulan import read_mulan
-from labelsure.datasets._registry import KNOWN_NAMES, SHA256, files_of, url_of
-from labelsure.datasets._river import yeast_from_river
 
 TIMEOUT_SECONDS = 30
+
+MULAN_URL = "https://raw.githubusercontent.com/tsoumakas/mulan/{revision}/data/multi-label"
+"""The folder that holds one folder per data set."""
+
+DEFAULT_REVISION = "master"
+
+REVISIONS = {"scene": "5862bed221a9ec2baf9a090f5e98637e9dfb088b"}
+"""The commits that are known to hold a data set; the others are taken from the default branch, and checked as well."""
+
+SHA256 = dict(
+    line.split()
+    for line in files("labelsure.datasets").joinpath("registry.txt").read_text("ascii").splitlines()
+)
+"""The checksums of the files as the Mulan project publishes them."""
+
+KNOWN_NAMES = tuple(sorted(file.removesuffix(".xml") for file in SHA256 if file.endswith(".xml")))
+
+N_TEST = 917
+N_FEATURES = 103
+TABLE_SHA256 = "d689391546fd6bba64c98918001616f2e3199d3f2459f18c9b194ada3c1efdc4"
+"""Of yeast's table as little-endian float64 row by row: Mulan's test file, then its training file."""
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -125,9 +150,9 @@ def _find_files(name: str, folders: Iterable[Path]) -> list[Path] | None:
     for folder in places:
         train, test, labels = (folder / file for file in files_of(name))
         whole = folder / f"{name}.arff"
-        for files in ([train, test, labels], [whole, labels]):
-            if all(file.is_file() for file in files):
-                return files
+        for wanted in ([train, test, labels], [whole, labels]):
+            if all(file.is_file() for file in wanted):
+                return wanted
         if present := [path.name for path in (train, test, labels, whole) if path.is_file()]:
             raise DatasetError(
                 f"{folder} holds {' and '.join(present)}, but not all files of the data set"
@@ -168,18 +193,13 @@ def _download_files(name: str) -> list[Path]:
             f" Try again later, or put {file} into a folder of yours and pass data_home= (or set"
             " LABELSURE_DATA) to that folder; LABELSURE_MIRROR names another server."
         )
-        with progress_bar(
-            description=file, total=1
-        ) as bar:  # the total is set once the server has told it
+        # the total is set once the server has told it
+        with progress_bar(description=file, total=1) as bar:
             bar.unit, bar.unit_scale = "B", True
             downloader = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS)
             try:
                 pooch.retrieve(
-                    url,
-                    f"sha256:{SHA256[file]}",
-                    fname=file,
-                    path=path.parent,
-                    downloader=downloader,
+                    url, f"sha256:{SHA256[file]}", file, path.parent, downloader=downloader
                 )
             except OSError as error:  # requests' exceptions are OSErrors too
                 raise DatasetError(
@@ -216,4 +236,58 @@ def _not_found(name: str, folders: list[Path]) -> str:
         f"the data set {name!r} was not found, or not whole, in {places}, and download=False"
         f" forbids fetching it. Pass download=True, or put {', '.join(files_of(name))} into a"
         f" folder that data_home= or the environment variable LABELSURE_DATA names.{river}"
+    )
+
+
+def url_of(file: str, *, mirror: str = "") -> str:
+    """Return the address of a file, under ``mirror`` (a folder with one folder per data set) if that is given.
+
+    Examples
+    --------
+    >>> url_of("yeast.xml", mirror="http://127.0.0.1:8000/")
+    'http://127.0.0.1:8000/yeast/yeast.xml'
+    """
+    name = next(name for name in KNOWN_NAMES if file in files_of(name))
+    base = mirror or MULAN_URL.format(revision=REVISIONS.get(name, DEFAULT_REVISION))
+    return f"{base.rstrip('/')}/{name}/{file}"
+
+
+def files_of(name: str) -> tuple[str, str, str]:
+    """Return the names of the three files of a data set with a standard split: training, test, labels.
+
+    Examples
+    --------
+    >>> files_of("scene")
+    ('scene-train.arff', 'scene-test.arff', 'scene.xml')
+    """
+    return f"{name}-train.arff", f"{name}-test.arff", f"{name}.xml"
+
+
+def yeast_from_river() -> Dataset | None:
+    """Return yeast from an installed river, or None where that is not installed or does not carry the same values.
+
+    River itself, which takes seconds to import, is not imported. Its file holds Mulan's test file
+    in rows 0 to 916 and Mulan's training file in rows 917 to 2416.
+    """
+    try:
+        spec = importlib.util.find_spec("river")
+        folders = (spec and spec.submodule_search_locations) or []
+        paths = [Path(folder, "datasets", "yeast.csv.gz") for folder in folders]
+        path = next(path for path in paths if path.is_file())
+        header, *rows = gzip.decompress(path.read_bytes()).decode().split()
+        table = np.array([[float(value) for value in row.split(",")] for row in rows], dtype="<f8")
+    except (StopIteration, OSError, EOFError, ValueError, zlib.error):
+        return None  # no river, another one's file, or a damaged one
+    names = header.split(",")
+    if sha256(table.tobytes()).hexdigest() != TABLE_SHA256 or table.shape[1:] != (len(names),):
+        return None
+    table = np.roll(table, -N_TEST, axis=0)
+    return Dataset(
+        name="yeast",
+        X=np.ascontiguousarray(table[:, :N_FEATURES], dtype=np.float64),
+        Y=table[:, N_FEATURES:],
+        feature_names=tuple(names[:N_FEATURES]),
+        label_names=tuple(names[N_FEATURES:]),
+        n_train=table.shape[0] - N_TEST,
+        source=str(path),
     )

@@ -1,17 +1,17 @@
 """What the columns of a table are: learned from the file that a model is fitted on, kept with the model."""
 
+import json
 import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-from labelsure._checks import did_you_mean, quote
+from labelsure._checks import did_you_mean, plural, quote
 from labelsure._errors import DatasetError
 from labelsure.datasets import _cells
 from labelsure.datasets._arff import parse_number
@@ -111,37 +111,22 @@ class TableSchema:
         return self.label_names if self.names_in is None else (self.names_in,)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as what JSON knows: for ``labelsure.model_file.save_model(model, path, table=...)``."""
-        columns = [
-            {"name": column.name, "kind": column.kind}
-            | ({"categories": list(column.categories)} if column.kind == "categorical" else {})
-            for column in self.columns
-        ]
-        labels = {
-            "names": list(self.label_names),
-            "names_in": self.names_in,
-            "separator": self.separator,
-        }
-        return {"format": FORMAT, "columns": columns, "labels": labels, "sparse": self.sparse}
+        """Return the schema as what JSON knows, for ``save_model(model, path, table=...)``."""
+        document: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(self)}))
+        return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
         """Return the schema that :meth:`to_json` wrote, or raise DatasetError: everything in it is checked."""
         try:
-            labels, found = document["labels"], document["columns"]
+            given = {name: value for name, value in document.items() if name != "format"}
             columns = tuple(
-                Column(each["name"], each["kind"], tuple(each.get("categories", ())))
-                for each in found
+                Column(**{**column, "categories": tuple(column["categories"])})
+                for column in given.pop("columns")
             )
-            schema = cls(
-                columns,
-                tuple(labels["names"]),
-                labels["names_in"],
-                labels["separator"],
-                document["sparse"],
-            )
+            schema = cls(columns, tuple(given.pop("label_names")), **given)
             names = [*(column.name for column in columns), *schema.label_names]
-            categories = chain.from_iterable(column.categories for column in columns)
+            categories = [text for column in columns for text in column.categories]
             texts = [*names, *categories, schema.separator, *schema.label_columns]
             is_whole = (
                 all(isinstance(text, str) for text in texts)
@@ -161,9 +146,9 @@ class TableSchema:
 
     def __repr__(self) -> str:
         counts = {kind: len(self.of_kind(kind)) for kind in KINDS}
-        parts = [f"{n} {kind} column{'' if n == 1 else 's'}" for kind, n in counts.items() if n]
-        n_labels = len(self.label_names)
-        parts += [f"{n_labels} label{'' if n_labels == 1 else 's'}"] if n_labels else []
+        parts = [plural(n, f"{kind} column") for kind, n in counts.items() if n]
+        if n_labels := len(self.label_names):
+            parts.append(plural(n_labels, "label"))
         return f"<TableSchema: {', '.join(parts)}>"
 
 
@@ -216,24 +201,22 @@ def infer_schema(
     (Column(name='place', kind='categorical', categories=('coast', 'town')), ('sea',))
     """
     file = open_file(path)
-    asked = {"text": [*text], "categorical": [*categorical], "drop": [*drop]}
-    asked = {option: _match(file, names, option) for option, names in asked.items()}
+    texts = _match(file, text, "text")
+    categories = _match(file, categorical, "categorical")
+    dropped = _match(file, drop, "drop")
     label_columns, names_in, separator = _find_labels(file, labels, separator)
-    features = [name for name in file.names if name not in {*label_columns, *asked["drop"]}]
+    features = [name for name in file.names if name not in {*label_columns, *dropped}]
     if not features:
         raise DatasetError(
             f"{file.path}: every column is a label or left out, so no features are left."
         )
     if names_in is None and len(label_columns) == 1:
         _check_separator(file, label_columns[0])
-    named = dict.fromkeys(asked["categorical"], "categorical") | dict.fromkeys(
-        asked["text"], "text"
-    )
+    named = dict.fromkeys(categories, "categorical") | dict.fromkeys(texts, "text")
     looks = [_Look(name, named.get(name, file.kinds.get(name)), name in named) for name in features]
     open_looks = [look for look in looks if look.kind in (None, "categorical")]
-    for batch in (
-        file.batches({look.name for look in open_looks}, ROWS_LOOKED_AT) if open_looks else ()
-    ):
+    names = {look.name for look in open_looks}
+    for batch in file.batches(names, ROWS_LOOKED_AT) if names else ():
         for look in open_looks:
             look.at(batch)
     columns = _decide(file.path, looks)
@@ -241,16 +224,12 @@ def infer_schema(
     return TableSchema(columns, tuple(label_names), names_in, separator, file.sparse)
 
 
-def _match(file: TableFile, patterns: Sequence[str], option: str) -> list[str]:
+def _match(file: TableFile, patterns: Iterable[str], option: str) -> list[str]:
     """Return the columns that names and patterns stand for, in the order in which they are asked for."""
-    names = set(file.names)
     found: dict[str, None] = {}
     for pattern in patterns:
-        matches = (
-            [pattern]
-            if pattern in names
-            else [name for name in file.names if fnmatchcase(name, pattern)]
-        )
+        matches = [name for name in file.names if name == pattern]
+        matches = matches or [name for name in file.names if fnmatchcase(name, pattern)]
         if not matches:
             hint = did_you_mean(pattern, file.names) or f" Its columns are {few_names(file.names)}."
             raise DatasetError(
@@ -275,7 +254,7 @@ def _find_labels(
         stem = file.path.stem.removesuffix("-train").removesuffix("-test")
         beside = [file.path.with_suffix(".xml"), file.path.with_name(f"{stem}.xml")]
         labels = next((read_label_names(xml) for xml in beside if xml.is_file()), [])
-    columns = _match(file, list(labels or ()), "labels")
+    columns = _match(file, labels or (), "labels")
     if separator is None:
         return columns, None, ";"
     if not separator:
@@ -293,13 +272,10 @@ def _find_labels(
 def _check_separator(file: TableFile, column: str) -> None:
     """Raise DatasetError where the one column of labels holds words, and say how to read names of labels from it."""
     for batch in file.batches([column], ROWS_LOOKED_AT):
-        cells = dict(enumerate(_cells.words(batch.column(column)).tolist()))
-        spelled = {row: cell for row, cell in cells.items() if cell is not None and _is_word(cell)}
+        cells = _cells.words(batch.column(column)).tolist()
+        spelled = [row for row, cell in enumerate(cells) if cell is not None and _is_word(cell)]
         split = [
-            (row, mark)
-            for mark in SEPARATORS
-            for row, cell in spelled.items()
-            if mark in cell.strip(mark)
+            (row, mark) for mark in SEPARATORS for row in spelled if mark in cells[row].strip(mark)
         ]
         for row, mark in [*split, *((row, SEPARATORS[0]) for row in spelled)][:1]:
             labels = " and ".join(
@@ -316,9 +292,8 @@ def _check_separator(file: TableFile, column: str) -> None:
 def _is_word(cell: str) -> bool:
     """Tell whether a cell is neither a number nor true or false."""
     text = cell.strip().lower()
-    return (
-        text not in _cells.LABEL_WORDS and parse_number(text) is None and cell not in _cells.MISSING
-    )
+    known = text in _cells.LABEL_WORDS or cell in _cells.MISSING
+    return not known and parse_number(text) is None
 
 
 def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
@@ -345,9 +320,7 @@ class _Look:
     texts: Any = field(default_factory=set)
     n_rows: int = 0
     n_read: int = 0  # of these, the rows whose values were collected
-    slip: str = (
-        ""  # where a cell is, and what it is, that made a column of numbers one of categories
-    )
+    slip: str = ""  # where the first cell is that made categories of a column of numbers
 
     def at(self, batch: Batch) -> None:
         """Look at the next rows."""
@@ -358,10 +331,8 @@ class _Look:
             try:
                 _cells.numbers(cells)
             except _cells.CellError as error:
-                self.kind = "categorical"
-                self.slip = (
-                    f"row {batch.start + error.position + 1}, column {quote(self.name)}: {error}"
-                )
+                self.kind, row = "categorical", batch.start + error.position + 1
+                self.slip = f"row {row}, column {quote(self.name)}: {error}"
         self.n_rows += batch.n_rows
         if len(self.texts) <= MOST_CATEGORIES:
             self.n_read = self.n_rows
@@ -379,18 +350,13 @@ class _Look:
         values, n_values = self.values, len(self.values)
         such_as = f" such as {quote(values[0])}" if values else ""
         has_too_many = n_values > max(FEW_CATEGORIES, min(MOST_CATEGORIES, self.n_rows / 2))
-        if not self.named and (
-            self.kind == "dates" or (values and all(map(_DATE.fullmatch, values[:100])))
-        ):
+        are_dates = self.kind == "dates" or (values and all(map(_DATE.fullmatch, values[:100])))
+        if are_dates and not self.named:
             return "date", f"dates{such_as}"
         if self.slip and _are_mostly_numbers(values):
             return "slip", self.slip
-        if (
-            not self.named
-            and has_too_many
-            and n_values == self.n_read
-            and " " not in "".join(values)
-        ):
+        all_differ = n_values == self.n_read and " " not in "".join(values)
+        if has_too_many and all_differ and not self.named:
             return "id", f"a word of its own in every row,{such_as}"  # of the first 10 000 or more
         if self.kind not in KINDS:
             return "unreadable", str(self.kind)
@@ -400,22 +366,17 @@ class _Look:
     @property
     def column(self) -> Column:
         """The column as it is read."""
-        lower = {value.lower() for value in self.values}
-        return Column(
-            self.name,
-            str(self.kind),
-            tuple(sorted(lower) if lower <= {"false", "true"} else self.values),
-        )
+        lower = sorted({value.lower() for value in self.values})
+        are_flags = {*lower} <= {"false", "true"}
+        return Column(self.name, str(self.kind), tuple(lower if are_flags else self.values))
 
 
 def _are_mostly_numbers(values: Sequence[str]) -> bool:
     """Tell whether a column of different values is one of numbers with a slip in it, or with decimal commas."""
-    n_numbers = sum(
-        parse_number(value.strip().replace(",", ".", 1)) is not None for value in values
-    )
-    return n_numbers > len(values) / 2 and not any(
-        re.match("[+-]?0[0-9]", value) for value in values
-    )
+    if any(re.match("[+-]?0[0-9]", value) for value in values):
+        return False
+    parsed = [parse_number(value.strip().replace(",", ".", 1)) for value in values]
+    return parsed.count(None) < len(values) / 2
 
 
 def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
