@@ -41,9 +41,7 @@ def numbers(cells: Cells) -> FloatArray:
     if not isinstance(cells, np.ndarray):
         values = _cast_numbers(cells)
     if values is None:
-        values = np.array(
-            [_number(at, text) for at, text in enumerate(words(cells).tolist())], dtype=np.float64
-        )
+        values = np.array([_number(at, text) for at, text in enumerate(words(cells))], np.float64)
     for at in np.flatnonzero(np.abs(values) > LARGEST)[:1].tolist():
         raise CellError(
             at,
@@ -56,9 +54,8 @@ def numbers(cells: Cells) -> FloatArray:
 def words(cells: Cells) -> np.ndarray[Any, Any]:
     """Return texts, None where they are missing."""
     if is_array(cells):
-        texts = [
-            None if np.isnan(value) else repr(value).removesuffix(".0") for value in cells.tolist()
-        ]
+        values = [None if np.isnan(value) else repr(value) for value in cells.tolist()]
+        texts = [value and value.removesuffix(".0") for value in values]
     elif isinstance(cells, np.ndarray):
         return cells
     else:
@@ -82,9 +79,8 @@ def zeros_and_ones(cells: Cells) -> FloatArray:
     """Return the zeros and ones of a label, or raise CellError."""
     values: FloatArray = cells
     if not is_array(cells):  # None becomes NaN
-        values = np.array(
-            [LABEL_WORDS.get((text or "").strip().lower()) for text in words(cells).tolist()], float
-        )
+        texts = [(text or "").strip().lower() for text in words(cells)]
+        values = np.array([LABEL_WORDS.get(text) for text in texts], dtype=float)
     for at in np.flatnonzero(~np.isin(values, (0.0, 1.0)))[:1].tolist():
         cell = words(cells)[at]
         got = "nothing" if cell is None else quote(cell)
@@ -100,11 +96,9 @@ def code_categories(cells: Cells, categories: tuple[str, ...]) -> FloatArray:
     texts = words(cells).tolist()
     if {*categories} <= {"false", "true"}:
         texts = [text and text.lower() for text in texts]
-    codes: dict[str | None, float] = {
-        category: float(code) for code, category in enumerate(categories)
-    }
-    codes[None] = np.nan
-    return np.array([codes.get(text, -1.0) for text in texts], dtype=np.float64)
+    codes: dict[str | None, float] = {None: np.nan}
+    codes |= {category: code for code, category in enumerate(categories)}
+    return np.array([codes.get(text, -1) for text in texts], dtype=np.float64)
 
 
 def names_of(cells: Cells, separator: str) -> list[list[str]]:
@@ -119,9 +113,8 @@ def has_leading_zeros(cells: Any) -> bool:
     """Tell whether any cell of an array of pyarrow looks like 007, which is a name."""
     from pyarrow import compute
 
-    return bool(
-        compute.any(compute.match_substring_regex(_known_texts(cells), r"^[+-]?0[0-9]")).as_py()
-    )
+    found = compute.match_substring_regex(_known_texts(cells), r"^[+-]?0[0-9]")
+    return bool(compute.any(found).as_py())
 
 
 def _as_texts(cells: Any) -> Any:
@@ -149,12 +142,8 @@ def _cast_numbers(cells: Any) -> FloatArray | None:
     from pyarrow import compute
 
     kind, types = cells.type, pa.types
-    is_number = (
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_boolean(kind)
-        or types.is_decimal(kind)
-    )
+    numeric = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
+    is_number = any(is_such(kind) for is_such in numeric)
     try:
         values = compute.cast(cells if is_number else _known_texts(cells), pa.float64(), safe=False)
     except pa.ArrowInvalid:

@@ -95,12 +95,11 @@ class Table:
 
     def __post_init__(self) -> None:
         present = set(self.file.names)
+        label_columns = self.schema.label_columns
         if self.labels is None:
-            self.labels = bool(self.schema.label_columns) and present.issuperset(
-                self.schema.label_columns
-            )
+            self.labels = bool(label_columns) and present.issuperset(label_columns)
         features = [column.name for column in self.schema.columns]
-        wanted = [*features, *(self.schema.label_columns if self.labels else ()), *self.keep]
+        wanted = [*features, *(label_columns if self.labels else ()), *self.keep]
         absent = [name for name in wanted if name not in present]
         if isinstance(self.file, LibsvmFile):  # what a sparse row leaves out is zero
             absent = [name for name in absent if not name.removeprefix(FEATURE).isdigit()]
@@ -110,7 +109,7 @@ class Table:
                 f"{self.file.path} lacks the {what} {few_names([quote(name) for name in absent])}."
                 f" Its columns are {few_names(self.file.names)}."
             )
-        known = {*wanted, *self.schema.label_columns}
+        known = {*wanted, *label_columns}
         self.ignored = tuple(name for name in self.file.names if name not in known)
         self._wanted = [name for name in wanted if name in present]
 
@@ -146,26 +145,22 @@ class Table:
 
     def _sparse_features(self, batch: MatrixBatch) -> Any:
         """Return sparse rows with the schema's columns, without filling them up."""
-        columns = self.schema.columns
+        names = [column.name for column in self.schema.columns]
         coded = set(self.schema.of_kind("categorical"))
-        there = [
-            j for j, column in enumerate(columns) if column.name in batch.places and j not in coded
-        ]
-        found = batch.matrix[:, [batch.places[columns[j].name] for j in there]].tocoo()
+        there = [j for j, name in enumerate(names) if name in batch.places and j not in coded]
+        found = batch.matrix[:, [batch.places[names[j]] for j in there]].tocoo()
         try:
             numbers(found.data)
         except CellError as error:
             row, place = (int(at[error.position]) for at in found.coords)
-            raise self._wrong(
-                batch, columns[there[place]].name, CellError(row, str(error))
-            ) from None
+            raise self._wrong(batch, names[there[place]], CellError(row, str(error))) from None
         parts = [(found.data, found.row, np.array(there, dtype=np.int64)[found.col])]
         for j in coded:
-            codes = self._cells(batch, columns[j])
+            codes = self._cells(batch, self.schema.columns[j])
             at = np.flatnonzero(codes)
             parts.append((codes[at], at, np.full(len(at), j)))
-        values, rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return sparse.csr_matrix((values, (rows, places)), shape=(batch.n_rows, len(columns)))
+        values, rows, places = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return sparse.csr_matrix((values, (rows, places)), shape=(batch.n_rows, len(names)))
 
     def _cells(self, batch: Batch, column: Column) -> Any:
         """Return one feature as numbers, codes or texts."""
@@ -188,7 +183,7 @@ class Table:
         schema = self.schema
         Y = np.zeros((batch.n_rows, len(schema.label_names)), dtype=np.int64)
         if schema.names_in is None:
-            wrong = {}
+            wrong: dict[str, CellError] = {}
             for j, name in enumerate(schema.label_names):
                 try:
                     Y[:, j] = zeros_and_ones(batch.column(name))
@@ -197,18 +192,16 @@ class Table:
             if wrong:
                 first, *others = wrong
                 also = f" Look at {few_names(list(map(quote, others)))} as well." if others else ""
-                raise self._wrong(
-                    batch, first, CellError(wrong[first].position, f"{wrong[first]}{also}")
-                )
+                together = CellError(wrong[first].position, f"{wrong[first]}{also}")
+                raise self._wrong(batch, first, together)
             return Y
         places = {name: j for j, name in enumerate(schema.label_names)}
         for i, names in enumerate(names_of(batch.column(schema.names_in), schema.separator)):
             for name in names:
                 if name not in places:
-                    known = f"{quote(name)} is not a label that the model knows ({few_names(schema.label_names)})."
-                    raise self._wrong(
-                        batch, schema.names_in, CellError(i, f"{known} Correct or remove it.")
-                    )
+                    known = few_names(schema.label_names)
+                    text = f"{quote(name)} is not a label that the model knows ({known}). Correct or remove it."
+                    raise self._wrong(batch, schema.names_in, CellError(i, text))
                 Y[i, places[name]] = 1
         return Y
 

@@ -86,9 +86,7 @@ class TableFile:
     endings: ClassVar[tuple[str, ...]] = ()
     path: Path
     names: tuple[str, ...]
-    kinds: Mapping[
-        str, str
-    ]  # a kind of column, or why it cannot be read; others have to be looked at
+    kinds: Mapping[str, str]  # how columns are read, or why not; others have to be looked at
     n_rows: int | None = None  # where that is known beforehand
     sparse: bool = False
 
@@ -117,11 +115,9 @@ class CsvFile(TableFile):
                 f"{path} {'begins with a blank line' if first else 'is empty'}: expected names of"
                 " columns."
             )
-        self._delimiter = (
-            "\t"
-            if path.suffix.lower() == ".tsv"
-            else max(DELIMITERS, key=re.sub('"[^"]*"', "", first).count)
-        )
+        unquoted = re.sub('"[^"]*"', "", first)
+        is_tsv = path.suffix.lower() == ".tsv"
+        self._delimiter = "\t" if is_tsv else max(DELIMITERS, key=unquoted.count)
         head.seek(0)
         reader = csv.reader(head, delimiter=self._delimiter)
         names: list[str] = []
@@ -186,14 +182,8 @@ class CsvFile(TableFile):
                 f"{self.path} cannot be read as CSV: {said[:200]}. Check its quotes and delimiters."
             )
         with self.path.expanduser().open("rb") as file:
-            line = next(
-                (
-                    f", line {number}"
-                    for number, text in enumerate(file, 1)
-                    if len(text) > BLOCK_BYTES
-                ),
-                "",
-            )
+            long = (number for number, text in enumerate(file, 1) if len(text) > BLOCK_BYTES)
+            line = "".join(f", line {number}" for number in islice(long, 1))
         return (
             f"{self.path}{line}: a row is longer than {BLOCK_BYTES // 10**6} MB, or a quote has no"
             " end. Shorten its cells, check its quotes, or save the table as Parquet."
@@ -210,9 +200,8 @@ class ParquetFile(TableFile):
         parquet, pa = _import_arrow("pyarrow.parquet", path), _import_arrow("pyarrow", path)
         with reading(path):
             try:
-                self._file = parquet.ParquetFile(
-                    path.expanduser(), pre_buffer=False
-                )  # else all that was read stays
+                # with pre_buffer all that was read stays in memory
+                self._file = parquet.ParquetFile(path.expanduser(), pre_buffer=False)
             except pa.ArrowInvalid as error:
                 said = str(error).splitlines()[0]
                 raise DatasetError(
@@ -243,17 +232,16 @@ class ArffFile(TableFile):
             for attribute in attributes
             if attribute.codes and not attribute.is_binary
         }
-        self.kinds = {
-            name: "categorical" if name in self._words else "numeric" for name in self.names
-        }
+        self.kinds = dict.fromkeys(self.names, "numeric") | dict.fromkeys(
+            self._words, "categorical"
+        )
 
     def batches(self, names: Collection[str], size: int) -> Iterator[MatrixBatch]:  # noqa: ARG002
         places = {name: place for place, name in enumerate(self.names)}
         start = 0
         for lines, matrix in self._reader.batches(size):
-            yield MatrixBatch(
-                start, matrix if self.sparse else matrix.toarray(), places, self._words
-            )
+            cells = matrix if self.sparse else matrix.toarray()
+            yield MatrixBatch(start, cells, places, self._words)
             start += len(lines)
 
 
@@ -424,21 +412,12 @@ def _cut_batches(batches: Iterable[Any], size: int) -> Iterator[ArrowBatch]:
 def _kind_of(types: Any, kind: Any) -> str:
     """Return how a column of a type is read, or the sentence that says why it is not."""
     if types.is_dictionary(kind):
-        return (
-            "categorical" if types.is_integer(kind.value_type) else _kind_of(types, kind.value_type)
-        )
-    if (
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_null(kind)
-    ):
+        coded = types.is_integer(kind.value_type)
+        return "categorical" if coded else _kind_of(types, kind.value_type)
+    numbers = types.is_integer, types.is_floating, types.is_decimal, types.is_null
+    if any(is_such(kind) for is_such in numbers):
         return "numeric"
-    if (
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_boolean(kind)
-        or types.is_string_view(kind)
-    ):
+    texts = types.is_string, types.is_large_string, types.is_string_view, types.is_boolean
+    if any(is_such(kind) for is_such in texts):
         return "categorical"
     return "dates" if types.is_temporal(kind) else f"cells of type {kind}"
