@@ -278,7 +278,7 @@ def by_marginals(predictions: LabelsetPredictions, Y: Array, level: float) -> di
     labelsets = decode(np.arange(2 ** Y.shape[1]), Y.shape[1])
     counts, wrong = np.zeros(len(Y)), np.zeros(len(Y))
     for i, truth in enumerate(Y):
-        posterior = predictions._batch.posterior
+        posterior = predictions._posterior
         assert posterior is not None
         members = Members.of(labelsets, posterior.log_probabilities(labelsets, i))
         asking = Questions(

@@ -22,7 +22,7 @@ from labelsure.conformal._points import answer_batch
 from labelsure.datasets import TableSchema, open_table
 from labelsure.datasets._table_files import as_arrow, names_of_columns, table_library
 from labelsure.model_file import ModelFileError, open_model, read_manifest
-from labelsure.predictions._repeated import RepeatedValues, repeat_labels
+from labelsure.predictions._frames import RepeatedValues, repeat_labels
 
 __all__ = ["BatchError", "TablePredictor", "predict_batches"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelsure._random import DRAW_UNIT
-from labelsure.predictions._label_wise_joint import JointScores
+from labelsure.predictions._label_wise import JointScores
 
 UNIT = 4
 SCORES = st.integers(0, UNIT)

@@ -7,7 +7,6 @@ from math import log2
 import numpy as np
 import pytest
 
-from labelsure import calibrate_outputs
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions
@@ -48,9 +47,8 @@ def test_iteration_takes_no_more_memory_for_more_members():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert seen == 40_000
-    assert (
-        peak < 4 * 2**20
-    )  # 40 000 labelsets would take 4 MB in one-byte numbers alone, and more on their way
+    # 40 000 labelsets would take 4 MB in one-byte numbers alone, and more on their way
+    assert peak < 4 * 2**20
 
 
 def test_iteration_gives_every_member_once():
@@ -71,9 +69,7 @@ def test_iteration_gives_every_member_once():
 def test_lists_too_long_for_memory_are_refused():
     pred, best = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 1000))
     for region in (pred.region(0.05), pred.region(1 - 2.5 / 101)):  # 2^100 members, and 5051
-        with pytest.raises(
-            ValueError, match=r"more than 1000 labelsets, too many.*limit=.*iterate over the region"
-        ):
+        with pytest.raises(ValueError, match=r"more than 1000 labelsets, too"):
             region[0].members()
         listed = region[0].members(limit=5).labelsets
         assert listed[0].tolist() == best[0].tolist()
@@ -82,18 +78,6 @@ def test_lists_too_long_for_memory_are_refused():
             [1.0] + [100 / 101] * 4
         )
     assert len(pred.region(1 - 1.5 / 101)[0].members().labelsets) == 101
-
-
-def test_limits_far_above_the_size_of_a_region_cost_nothing():
-    pred, _ = predictions_by_distance(100)
-    region = pred.region(1 - 1.5 / 101)[0]  # 101 members
-    assert np.array_equal(region.members(limit=10**15).labelsets, region.members().labelsets)
-    assert np.array_equal(region.members(limit=10**15).p_values, region.members().p_values)
-    large = pred.region(1 - 3.5 / 101)[0]  # 166 751 members
-    assert np.array_equal(large.members(limit=5000).labelsets, large.members().labelsets[:5000])
-    pred, _ = predictions_by_distance(100, options=EngineOptions(list_bytes=124 * 10_000))
-    with pytest.raises(ValueError, match="more than 10000 labelsets"):
-        pred.region(1 - 3.5 / 101)[0].members(limit=10**15)
 
 
 def test_sizes_are_whole_numbers_or_estimates():
@@ -121,18 +105,6 @@ def test_sizes_are_whole_numbers_or_estimates():
     assert forced.size_estimates == estimated.size_estimates
 
 
-def test_estimates_do_not_depend_on_threads_or_other_objects():
-    options = EngineOptions(count_budget=1000, block_objects=2)
-    one, two, all_cores = (
-        predictions_by_distance(60, 5, n_folds=2, n_jobs=jobs, options=options)[0]
-        for jobs in (1, 2, -1)
-    )
-    sizes = one.region(0.3).size_estimates
-    assert sizes[0].at_least < sizes[0].at_most
-    assert sizes == two.region(0.3).size_estimates == all_cores.region(0.3).size_estimates
-    assert one[[3]].region(0.3).size_estimates == one.region(0.3)[[3]].size_estimates == sizes[3:4]
-
-
 @pytest.mark.parametrize("n_labels", [40, 64, 159])
 def test_answers_do_not_depend_on_threads_for_many_labels(n_labels):
     options = EngineOptions(block_objects=3)
@@ -147,16 +119,6 @@ def test_answers_do_not_depend_on_threads_for_many_labels(n_labels):
         assert np.array_equal(one.label_p_values, other.label_p_values)
         assert np.array_equal(one.region(level).sizes, other.region(level).sizes)
         assert np.array_equal(one.top(7).labelsets, other.top(7).labelsets)
-
-
-def test_levels_below_the_lowest_p_value_hold_everything():
-    pred, _ = predictions_by_distance(100, allow_empty=False)
-    region = pred.region(0.009)  # 1 / 101 is the lowest p-value
-    assert [size.value for size in region.size_estimates] == [2**100 - 1] * 2
-    assert region.sizes.tolist() == [2.0**100] * 2
-    assert region.contains(np.zeros((2, 100))).tolist() == [False, False]
-    assert region.contains(np.ones((2, 100))).tolist() == [True, True]
-    assert next(iter(region[0])).shape == (100,)
 
 
 @pytest.mark.parametrize("n_labels", [5, 70])
@@ -189,24 +151,6 @@ def test_empty_regions_of_any_number_of_labels(n_labels):
     assert np.array_equal(forced.inner, best == 1)
     assert np.array_equal(forced.outer, best == 1)
     assert forced.contains(best).all()
-
-
-def test_constant_outputs_of_many_labels():
-    """A learner that knows nothing: every labelset of an object is as plausible as any other."""
-    rng = np.random.default_rng(0)
-    outputs = np.full((30, 159), 0.5)
-    predictor = calibrate_outputs(outputs, rng.integers(0, 2, size=(30, 159)), empty="allow")
-    pred = predictor.predict_labelsets(outputs[:2])
-    assert not pred.labelsets.any()
-    assert pred.credibility.tolist() == [1.0, 1.0]
-    assert pred.confidence.tolist() == [0.0, 0.0]
-    assert (pred.label_p_values == 1).all()
-    assert not pred.rank_labels().any()
-    assert pred.top(3).labelsets.sum(axis=2).tolist() == [[0, 1, 1]] * 2
-    for level in (0.05, 0.001):
-        sizes = pred.region(level).sizes
-        assert sizes.tolist() == pytest.approx([2.0**159] * 2, rel=1e-6)
-    assert pred.region(0.001)[1].size == 2**159  # below the lowest p-value: counted
 
 
 @pytest.mark.parametrize("n_labels", [14, 159, 2000])

@@ -57,15 +57,6 @@ def posterior_of(model, i, labelsets):
     )
 
 
-def region_of_size(size):
-    """A region, and the object in it that has so many labelsets left."""
-    for level in np.arange(0.05, 0.5, 0.01):
-        region = PREDICTIONS["posterior"].region(level)
-        if size in region.sizes:
-            return region, int(np.flatnonzero(region.sizes == size)[0])
-    raise AssertionError
-
-
 def entropy(share):
     return -sum(p * np.log2(p) for p in (share, 1 - share) if p > 0)
 
@@ -143,15 +134,6 @@ def test_undo_goes_back_through_the_same_questions(data, i, cost):
         asking.undo()
 
 
-def test_infinite_cost_asks_about_labels_only_until_all_are_known():
-    for one in PREDICTIONS["posterior"].region(0.1):
-        asking = one.questions(labelset_cost=inf)
-        while not asking.certain:
-            assert asking.question.labelset is None
-            asking.answer(False)
-        assert asking.n_labels == 4 and asking.labelset.tolist() == [0, 0, 0, 0]
-
-
 def test_one_label_left_beside_a_rejected_labelset_is_known():
     asking = PREDICTIONS["posterior"].region(0.05)[0].questions(labelset_cost=0.1)
     rejected = asking.question.labelset
@@ -176,15 +158,6 @@ def test_empty_region_says_so_and_still_asks_for_certainty():
     assert asking.certain and not asking.settled and asking.labelset.tolist() == [1, 0, 0, 1]
 
 
-def test_region_of_one_labelset_is_settled_without_an_answer():
-    region, i = region_of_size(1)
-    asking = region[i].questions()
-    assert asking.settled and not asking.certain and asking.expected_answers == 0
-    assert asking.labelset.tolist() == region[i].members().labelsets[0].tolist()
-    asking.answer(True)
-    assert asking.certain and asking.n_labelsets == 1
-
-
 def test_expected_answers_are_the_entropy_of_the_weights():
     region = PREDICTIONS["posterior"].region(0.1)
     for i, expected in enumerate(region.expected_answers):
@@ -196,20 +169,9 @@ def test_expected_answers_are_the_entropy_of_the_weights():
     assert region[[3, 1]].expected_answers.tolist() == region.expected_answers[[3, 1]].tolist()
 
 
-def test_statement_is_the_region_s_and_says_what_settled_means():
-    region = PREDICTIONS["posterior"].region(0.1)
-    statement = region[0].questions().statement
-    assert statement.startswith(region.statement)
-    assert (
-        "over all objects, settled and wrong" in statement and "certain is never wrong" in statement
-    )
-
-
 def test_bad_answers_are_refused_in_one_line():
     asking = PREDICTIONS["posterior"].region(0.05)[0].questions()
-    with pytest.raises(
-        ValueError, match=r"label must be a label's name.*got 'fog'\. The labels are 'sea', 'city'"
-    ):
+    with pytest.raises(ValueError, match=r"label must be a label's name.*got 'fog'\. The labels"):
         asking.answer(True, label="fog")
     with pytest.raises(ValueError, match="number from 0 to 3, got 4"):
         asking.answer(True, label=4)

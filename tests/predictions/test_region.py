@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import labelset_reference
@@ -15,7 +15,7 @@ from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine, StoredEngine
 from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Energy
-from labelsure.predictions import Guarantee, LabelsetPredictions, NoGuarantee
+from labelsure.predictions import Guarantee, LabelsetPredictions
 from labelsure.predictions._guarantee import as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
@@ -44,18 +44,12 @@ def test_region_at_a_confidence_is_that_at_one_minus_it(pred, confidence, signif
 
 @pytest.mark.parametrize("pred", DOORS.values(), ids=DOORS)
 def test_region_takes_one_of_significance_and_confidence(pred):
-    with pytest.raises(
-        ValueError,
-        match=r"either significance or confidence, got neither.*pass confidence=0\.95, or",
-    ):
+    with pytest.raises(ValueError, match=r"either significance or confidence, got neither.*pass"):
         pred.region()
     with pytest.raises(ValueError, match=r"got significance=0\.1 and confidence=0\.9\. For 95 %"):
         pred.region(0.1, confidence=0.9)
     for wrong in (0, 1, 90, "0.9", True, np.nan):
-        with pytest.raises(
-            ValueError,
-            match=r"confidence must be a number strictly between 0 and 1.*confidence=0\.95",
-        ):
+        with pytest.raises(ValueError, match=r"confidence must be a number strictly between 0"):
             pred.region(confidence=wrong)
 
 
@@ -146,40 +140,6 @@ def test_region_excludes_p_values_equal_to_significance(tenth):
     assert tenths().region(tenth / 10 + 1e-9).sizes.tolist() == sizes
 
 
-@given(st.integers(2, 3000), st.data())
-@example(1501, None)
-def test_region_is_the_same_for_a_level_and_one_minus_its_confidence(denominator, data):
-    """At l + 1 = denominator, every level k / denominator sits exactly on a p-value."""
-    k = 150 if data is None else data.draw(st.integers(1, denominator - 1))
-    counts = [[k - 1, k]]  # p-values: the level itself, and the next
-    pred = predictions_with_counts(counts, n_calibration=denominator - 1)
-    level = k / denominator
-    for same in (
-        level,
-        1 - (1 - level),
-        1 - (denominator - k) / denominator,
-        Fraction(k, denominator),
-    ):
-        assert pred.region(same).contains([[0]]).tolist() == [False]
-        assert pred.region(same).contains([[1]]).tolist() == [True]
-
-
-def test_region_near_zero_and_one():
-    pred = predictions_with_counts([[0, 9]], n_calibration=9)
-    assert pred.region(5e-324).sizes.tolist() == [2]
-    assert pred.region(1e-12).sizes.tolist() == [2]
-    assert pred.region(1 - 1e-12).sizes.tolist() == [1]  # a p-value of 1 is above every level
-
-
-@pytest.mark.parametrize(
-    "level", [0, 1, 0.0, 1.0, "95", "0.05", True, False, np.nan, -1, 95, np.inf, 10**30]
-)
-def test_region_refuses_a_bad_significance(level):
-    message = "significance must be a number strictly between 0 and 1, got .*95 % confidence pass significance=0.05"
-    with pytest.raises(ValueError, match=message):
-        tenths().region(level)
-
-
 def two_labels():
     """One object with p-values 1/5, 4/5, 3/5, 4/5 for {}, {0}, {1}, {0, 1}, and one with 1/5 throughout."""
     return predictions_with_counts([[0, 3, 2, 3], [0, 0, 0, 0]], n_calibration=4)
@@ -210,14 +170,6 @@ def test_force_nonempty_adds_exactly_the_top_labelset_to_empty_regions():
     assert [1, 0] not in forced[1]
 
 
-def test_force_nonempty_never_adds_an_excluded_empty_labelset():
-    pred = predictions_with_counts([[4, 1, 1, 0]], n_calibration=4, allow_empty=False)
-    region = pred.region(0.5, force_nonempty=True)
-    assert region[0].members().labelsets.tolist() == [[1, 0]]
-    assert region.contains([[0, 0]]).tolist() == [False]
-    assert pred.region(0.01)[0].members().labelsets.tolist() == [[1, 0], [0, 1], [1, 1]]
-
-
 def test_region_is_indexed_like_a_sequence():
     region = two_labels().region(0.2)
     assert len(region) == 2
@@ -239,65 +191,19 @@ def test_membership_refuses_what_is_no_labelset(labelset):
         labelset in two_labels().region(0.2)[0]  # noqa: B015
 
 
-def test_undecided_labels_are_possible_and_not_sure():
-    """{0}, {1}, {0, 1} and {0}, {0, 1}: of the second, label 0 is sure."""
-    pred = predictions_with_counts([[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 0, 0]], n_calibration=4)
-    region = pred.region(0.2)
-    assert region.undecided.tolist() == [[True, True], [False, True], [False, False]]
-    assert np.array_equal(region.undecided, region.outer & ~region.inner)
-    assert not pred.region(0.2, force_nonempty=True).undecided[2].any()
-
-
-def test_region_frame_names_what_is_sure_possible_and_ruled_out():
-    pytest.importorskip("pandas")
-    pred = predictions_with_counts(
-        [[0, 3, 2, 3], [0, 3, 0, 3], [0, 0, 3, 0], [0, 0, 0, 0]], n_calibration=4
-    )
-    frame = pred.region(0.2).to_frame()
-    assert frame.columns.tolist() == ["label_0", "label_1", "size"]
-    assert frame["label_0"].tolist() == ["possible", "sure", "ruled out", "empty"]
-    assert frame["label_1"].tolist() == ["possible", "possible", "sure", "empty"]
-    assert frame["size"].tolist() == [3, 2, 1, 0]
-    forced = pred.region(0.2, force_nonempty=True).to_frame()
-    assert forced.loc[3].tolist() == ["ruled out", "ruled out", 1]
-
-
-def test_region_statement_is_the_guarantee_at_its_level():
-    pred = LabelsetPredictions(
-        two_labels()._engine, guarantee=Guarantee("x", as_promised, "luck", "somebody")
-    )
-    assert pred.region(0.25).statement == pred.guarantee.sentence(0.25)
-    assert "at most 0.25, for luck (somebody)." in pred.region(0.25).statement
-    assert pred.region(0.25)[1:].statement == pred.region(0.25).statement
-
-
-def test_guarantees_without_a_least_level_have_no_limit():
-    assert Guarantee("x", as_promised, "luck", "somebody").limit == NoGuarantee("coins").limit == ""
-
-
 def test_region_at_a_level_that_cannot_be_reached_warns():
     """Four calibration examples: no p-value is below 1/5, so below that level nothing can be ruled out."""
     few = Guarantee(
         "x", as_promised, "luck", "somebody", vacuous_below=Fraction(1, 5), n_calibration=4
     )
     pred = LabelsetPredictions(two_labels()._engine, guarantee=few)
-    with pytest.warns(
-        UserWarning,
-        match="With 4 calibration examples every labelset .* below significance 0.2: the",
-    ):
+    with pytest.warns(UserWarning, match="With 4 calibration examples every labelset .* below"):
         region = pred.region(0.1)
     assert region.sizes.tolist() == [4, 4]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert pred.region(0.2).sizes.tolist() == [3, 0]
         assert region[:1].sizes.tolist() == [4]  # said once is enough
-
-
-def test_region_reprs_say_what_it_is():
-    region = two_labels().region(0.2, force_nonempty=True)
-    assert repr(region) == "LabelsetRegion(significance=0.2, force_nonempty=True, 2 objects)"
-    assert repr(two_labels().region(0.2)) == "LabelsetRegion(significance=0.2, 2 objects)"
-    assert repr(region[1]) == "ObjectRegion(object 1, significance=0.2)"
 
 
 def test_total_scores_break_ties_between_members():

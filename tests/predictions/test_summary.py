@@ -74,19 +74,6 @@ def test_summary_keeps_names_of_objects():
     assert str(predictions(new).summary(0.3)[0]).startswith("Object photo 7: sea (confidence")
 
 
-def test_summary_numbers_objects_of_polars():
-    polars = pytest.importorskip("polars")
-    pred = predictions(
-        polars.DataFrame([[0.9, 0.1, 0.4], [0.2, 0.8, 0.6]], schema=NAMES, orient="row")
-    )
-    assert [summary.name for summary in pred.summary()] == [0, 1]
-    assert (pred.summary()[1].name, pred[[1]].summary()[0].name, pred.summary()[-1:][0].name) == (
-        1,
-        1,
-        1,
-    )
-
-
 def test_summary_explains_an_empty_region():
     summary = predictions([[0.5, 0.5, 0.5]]).summary(0.9)[0]
     assert int(summary.n_labelsets) == 0
@@ -105,27 +92,6 @@ def test_summary_flags_low_credibility_in_words():
     odd, usual = predictor.predict_labelsets([[0.5, 0.5, 0.5], [0.99, 0.01, 0.01]]).summary(0.005)
     assert "Low credibility" in odd.note
     assert "Low credibility" not in usual.note
-
-
-def test_summary_says_where_the_level_cannot_be_reached():
-    summary = predictions([[0.9, 0.1, 0.4]]).summary(0.05)[0]
-    assert "With 3 calibration examples every labelset is in every region" in summary.note
-    assert predictions([[0.9, 0.1, 0.4]]).summary(0.3)[0].note == ""
-
-
-def test_summary_lists_at_most_the_candidates():
-    assert len(predictions([[0.9, 0.1, 0.4]], empty="exclude").summary(0.3, top=20)[0].top) == 7
-    assert predictions([[0.9, 0.1, 0.4]]).summary(0.3, top=0)[0].top == ()
-    assert "Most plausible" not in str(predictions([[0.9, 0.1, 0.4]]).summary(0.3, top=0)[0])
-
-
-def test_summary_of_many_labels_is_short():
-    q = 40
-    outputs = np.full((30, q), 0.01)
-    pred = calibrate_outputs(outputs, np.zeros((30, q), dtype=int)).predict_labelsets(outputs[:1])
-    text = str(pred.summary(0.5)[0])
-    assert "label_11 and 28 more" in text
-    assert "label_12" not in text.split("Most plausible", maxsplit=1)[0]
 
 
 def test_summary_refuses_what_cannot_be_counted_or_indexed():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_labels, calibrate_outputs
+from labelsure.predictions._frames import make_frame, make_long_frame
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -136,12 +137,6 @@ def test_unknown_layouts_and_libraries_are_refused(bad):
             table.to_frame(**bad)
 
 
-@pytest.mark.parametrize("kind", ["array", "pandas", "polars"])
-def test_members_of_one_region_name_their_object(kind):
-    frame = predict(kind).region(0.2)[1].members(limit=2).to_frame()
-    assert list(frame["object"]) == ["y" if kind == "pandas" else 1] * 2
-
-
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_label_called_object_does_not_hide_the_index(library):
     outputs, Y = examples()
@@ -230,7 +225,7 @@ def test_notebooks_show_few_objects_and_compute_no_others():
     region = pred.region(0.2)
     assert "... and 119 more." in read(pred._repr_html_())
     assert "... and 119 more." in read(region._repr_html_())
-    assert "best" not in vars(pred._batch)
+    assert "_best" not in vars(pred)
     assert "size_estimates" not in vars(region)
 
 
@@ -255,7 +250,38 @@ def test_notebooks_escape_names():
     assert "<img" not in labels.predict_labels(new_objects("array")).region(0.2)._repr_html_()
 
 
-def test_notebooks_show_nothing_where_there_is_nothing():
-    pred = predict()[:0]
-    for shown in (pred, pred.region(0.2), pred.summary(0.2), pred.top(2), predict_labels()[:0]):
-        read(shown._repr_html_())
+def test_names_of_an_index_that_are_taken_become_object():
+    index = pandas.Index(["x"], name="sea")
+    assert make_frame({"sea": [1]}, index=index, library="polars").columns == ["object", "sea"]
+    levels = pandas.MultiIndex.from_tuples([("x", 1)], names=["day", None])
+    assert make_frame({"sea": [1]}, index=levels, library="polars").columns == [
+        "day",
+        "object_1",
+        "sea",
+    ]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_long_frames_have_a_row_per_object_and_label(library):
+    table = np.arange(6).reshape(3, 2)
+    levels = pandas.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)], names=["day", "n"])
+    frame = make_long_frame(
+        {"value": table}, label_names=["sea", "city"], index=levels, library=library
+    )
+    rows = (
+        frame.reset_index().to_numpy().tolist()
+        if library == "pandas"
+        else [list(row) for row in frame.rows()]
+    )
+    assert rows == [
+        ["x", 1, "sea", 0],
+        ["x", 1, "city", 1],
+        ["x", 2, "sea", 2],
+        ["x", 2, "city", 3],
+        ["y", 1, "sea", 4],
+        ["y", 1, "city", 5],
+    ]
+    assert (
+        len(make_long_frame({"value": table[:0]}, label_names=["sea", "city"], library=library))
+        == 0
+    )

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from labelsure._errors import import_optional
 from labelsure.batches import arrow_table
-from labelsure.predictions._repeated import RepeatedValues
+from labelsure.predictions._frames import RepeatedValues
 
 Cells: TypeAlias = dict[str, Any]
 """From columns to their cells: arrays of numbers, RepeatedValues, or arrays of texts."""

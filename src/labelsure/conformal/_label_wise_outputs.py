@@ -30,7 +30,7 @@ from labelsure.conformal._updating import check_one_fold
 from labelsure.engine._p_values import GroupWeights, weigh_scores
 from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
 from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions
-from labelsure.predictions._label_wise_joint import JointScores
+from labelsure.predictions._label_wise import JointScores
 
 EXPONENT = choose_exponent(1.0)
 """Scores |c - o| lie between 0 and 1."""

@@ -3,8 +3,7 @@
 from labelsure.engine import RegionSize
 from labelsure.predictions._batch import RankedLabelsets
 from labelsure.predictions._guarantee import Guarantee, LabelWiseGuarantee, NoGuarantee
-from labelsure.predictions._label_wise import LabelWisePredictions
-from labelsure.predictions._label_wise_region import LabelWiseRegion
+from labelsure.predictions._label_wise import LabelWisePredictions, LabelWiseRegion
 from labelsure.predictions._labelset_predictions import LabelsetPredictions
 from labelsure.predictions._questions import Questions, YesNoQuestion
 from labelsure.predictions._region import LabelsetRegion, ObjectRegion

@@ -1,8 +1,7 @@
-"""What predictions and their regions share: the engine that answers for some objects, names, and ranked labelsets."""
+"""What predictions and their regions share: ranked labelsets, posteriors, and checked labelsets."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,59 +19,9 @@ from labelsure._checks import (
     library_of,
     list_labels,
 )
-from labelsure.engine._engine import LabelsetEngine
-from labelsure.engine._results import BestLabelsets
 from labelsure.measures._energy import Energy
-from labelsure.predictions._decided import name_labels
-from labelsure.predictions._frames import LAYOUTS, choose_library, make_frame
-from labelsure.predictions._guarantee import Guarantee, NoGuarantee
+from labelsure.predictions._frames import LAYOUTS, choose_library, make_frame, name_labels
 from labelsure.predictions._show import show_ranked
-
-
-@dataclass(eq=False)
-class Batch:
-    """Some objects, what is known about them, and what they and their labels are called.
-
-    Attributes
-    ----------
-    engine : LabelsetEngine
-        Answers for them.
-    guarantee : Guarantee or NoGuarantee
-        What is proven about regions.
-    label_names : tuple of str
-        The labels.
-    index : pandas index, polars Series, array or None
-        What the objects are called.
-    posterior : Posterior or None
-        The probabilities of labelsets, where the measure has them.
-    """
-
-    engine: LabelsetEngine
-    guarantee: Guarantee | NoGuarantee
-    label_names: tuple[str, ...]
-    index: Any
-    posterior: "Posterior | None" = None
-
-    @cached_property
-    def best(self) -> BestLabelsets:
-        """The two most plausible labelsets of each object."""
-        return self.engine.top(2)
-
-    @cached_property
-    def label_numerators(self) -> IntArray:
-        """The highest numerator among the labelsets with each label off and on."""
-        return self.engine.label_numerators()
-
-    def take(self, objects: Any) -> "Batch":
-        """Return some of the objects: a slice, indices, a boolean mask or a single index."""
-        chosen, index = choose_objects(self.engine.n_objects, objects, self.index)
-        posterior = self.posterior and self.posterior.take(chosen)
-        return Batch(self.engine.take(chosen), self.guarantee, self.label_names, index, posterior)
-
-    def check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:
-        """Return one labelset per object, or for ``n_objects`` of them; see :func:`check_labelsets`."""
-        n_rows = self.engine.n_objects if n_objects is None else n_objects
-        return check_labelsets(Y, n_objects=n_rows, label_names=self.label_names, name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +118,13 @@ class RankedLabelsets:
           labels_1  p_value_1   labels_2  p_value_2
         0      sea      0.667  sea, city      0.333
         """
-        wide = check_choice(layout, LAYOUTS, name="layout") == "wide"
         shape = (len(self.objects), self.p_values.shape[-1])
         p_values, there = self.p_values.reshape(shape), self.p_values.reshape(shape) > 0
         on = self.labelsets.astype(bool).reshape(-1, len(self.label_names))
         texts = [", ".join(names) for names in name_labels(self.label_names, on)]
         labels = np.array(texts, dtype=object).reshape(shape)
         library = choose_library(library, self.objects)
-        if wide:
+        if check_choice(layout, LAYOUTS, name="layout") == "wide":
             labels[~there] = None
             columns: dict[str, Any] = {}
             for k in range(shape[1]):
@@ -185,13 +133,9 @@ class RankedLabelsets:
             index = None if isinstance(self.objects, range) else self.objects
             return make_frame(columns, index=index, library=library)
         row, rank = np.nonzero(there)
-        objects = [
-            name
-            for name, n in zip(self.objects, there.sum(axis=1).tolist(), strict=True)
-            for _ in range(n)
-        ]
+        names = list(self.objects)
         columns = {
-            "object": objects,
+            "object": [names[i] for i in row.tolist()],
             "rank": rank + 1,
             "labels": labels[row, rank],
             "p_value": p_values[row, rank],
@@ -249,9 +193,8 @@ def _one_labelset(Y: Any, label_names: Sequence[str], name: str) -> Any:
         raise ValueError(
             f"{name} must be zeros and ones or a set of label names, got {Y!r}. Pass [{Y!r}]."
         )
-    Y = (
-        Y.to_list() if library_of(Y) == "polars" and not hasattr(Y, "columns") else Y
-    )  # a Series has no names
+    # a Series has no names
+    Y = Y.to_list() if library_of(Y) == "polars" and not hasattr(Y, "columns") else Y
     listed = isinstance(Y, list | tuple)
     flat = getattr(Y, "ndim", None) == 1 and not sparse.issparse(Y)
     if isinstance(Y, Set) or (

@@ -1,12 +1,87 @@
-"""What is said about labels as a table: a column per label, or a row per object and label."""
+"""Answers as tables, and names of labels: one entry per object, or one per object and label."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelsure._checks import LIBRARIES, FloatArray, check_choice, library_of, shown
+from labelsure._checks import (
+    LIBRARIES,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_choice,
+    library_of,
+    shown,
+)
 from labelsure._errors import import_optional
+
+LAYOUTS = ("wide", "long")
+
+
+class RepeatedValues(NamedTuple):
+    """A column by its different values, and which of them each row has.
+
+    Attributes
+    ----------
+    values : list
+        Each value once.
+    places : int array of shape (n,)
+        Where among them the value of each row is; -1 where a row has none.
+
+    Examples
+    --------
+    >>> RepeatedValues([("sea",), ("sea", "city")], np.array([0, 1, 0, -1])).to_list()
+    [('sea',), ('sea', 'city'), ('sea',), None]
+    """
+
+    values: list[Any]
+    places: IntArray
+
+    def to_list(self) -> list[Any]:
+        """Return the value of each row, None where it has none."""
+        values = [*self.values, None]  # -1 is the last
+        return [values[place] for place in self.places.tolist()]
+
+
+def repeat_labels(label_names: Sequence[str], chosen: BoolArray) -> RepeatedValues:
+    """Return the names of the labels that are chosen for each object, (n, q) -> n tuples.
+
+    Examples
+    --------
+    >>> repeat_labels(["sea", "city"], np.array([[True, False], [True, True], [True, False]])).values
+    [('sea',), ('sea', 'city')]
+    """
+    packed = np.packbits(chosen, axis=1)
+    known: dict[bytes, int] = {}
+    keys = packed.view(f"V{packed.shape[1]}")[:, 0].tolist()
+    places = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+    first = np.zeros(len(known), dtype=np.int64)
+    first[places[::-1]] = np.arange(len(keys))[::-1]
+    names = np.array(label_names, dtype=object)
+    return RepeatedValues([tuple(names[chosen[i]].tolist()) for i in first], places)
+
+
+def name_labels(label_names: Sequence[str], chosen: BoolArray) -> list[tuple[str, ...]]:
+    """Return the names of the labels that are chosen for each object, (n, q) -> n tuples.
+
+    Objects with the same labels share one.
+
+    Examples
+    --------
+    >>> name_labels(["sea", "city"], np.array([[True, False], [True, True]]))
+    [('sea',), ('sea', 'city')]
+    """
+    return repeat_labels(label_names, chosen).to_list()
+
+
+def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:
+    """Return what is said about labels that may be off and may be on, (n, q, 2) -> (n, q)."""
+    words = np.array([[neither, "sure"], ["ruled out", "possible"]], dtype=object)
+    described: np.ndarray[Any, Any] = words[
+        possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)
+    ]
+    return described
 
 
 def choose_library(library: str | None, index: Any) -> str:
@@ -128,9 +203,6 @@ def _columns_of_index(index: Any, taken: Mapping[str, Any], n: int = 0) -> dict[
 def _plain(values: Any) -> Any:
     array = np.asarray(values)
     return array.tolist() if array.dtype == object else array
-
-
-LAYOUTS = ("wide", "long")
 
 
 def frame_of_labels(

@@ -102,8 +102,7 @@ class Guarantee:
         bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
         proven = (
             f"A region at significance {level:g} misses the true labelset{self.although} with"
-            f" probability at most"
-            f" {bound:.3g}, for {conditions} ({self.proved_by})."
+            f" probability at most {bound:.3g}, for {conditions} ({self.proved_by})."
         )
         return " ".join(
             filter(None, [proven, self.remark, "" if self.reaches(significance) else self.limit])
@@ -128,6 +127,10 @@ class NoGuarantee:
     what: str
     vacuous_below: ClassVar[None] = None
     limit: ClassVar[str] = ""
+
+    def reaches(self, significance: float) -> bool:  # noqa: ARG002
+        """Tell that no level is known to be out of reach."""
+        return True
 
     def sentence(self, significance: float) -> str:  # noqa: ARG002
         """Return that nothing is proven."""
@@ -191,9 +194,8 @@ class LabelWiseGuarantee:
             self.n_examples + self.n_folds, 1
         )
         bounds = np.where(self.n_folds == 1, level, np.minimum(of_folds, 1.0))
-        return np.where(
-            self.n_folds == 0, 0.0, bounds
-        )  # a value that no example has is never ruled out
+        # a value that no example has is never ruled out
+        return np.where(self.n_folds == 0, 0.0, bounds)
 
     def state_joint(self, significance: float, at_most_wrong: int) -> str:
         """Return what holds for regions from joint scores."""

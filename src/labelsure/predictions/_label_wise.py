@@ -1,7 +1,10 @@
-"""What a user holds after asking about labels one by one."""
+"""Predictions and regions of labels taken one by one, and joint scores of at most h wrong labels."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -18,13 +21,303 @@ from labelsure._checks import (
     choose_significance,
     made_up_names,
 )
-from labelsure.engine._p_values import smallest_numerators
+from labelsure._random import DRAW_UNIT
+from labelsure.engine import RegionSize
+from labelsure.engine._p_values import GroupWeights, smallest_numerators, sum_largest, weigh_scores
 from labelsure.predictions._batch import check_labelsets, choose_objects
-from labelsure.predictions._frames import frame_of_labels
+from labelsure.predictions._frames import describe_labels, frame_of_labels
 from labelsure.predictions._guarantee import LabelWiseGuarantee
-from labelsure.predictions._label_wise_joint import JointScores
-from labelsure.predictions._label_wise_region import LabelWiseRegion
-from labelsure.predictions._show import show_labels
+from labelsure.predictions._region import Region
+from labelsure.predictions._show import show_labels, show_region
+
+BLOCK_ENTRIES = 2**21
+"""Counts held at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointScores:
+    r"""Scores of new objects and of calibration examples, for p-values of "at most h are wrong".
+
+    Let s(psi) be the (h + 1)-th largest of the :math:`|t_j - o_j|` of a labelset psi. More than
+    h labels of psi have a :math:`|t_j - o_j|` beyond a threshold if and only if s(psi) is
+    beyond it. So with the conformal threshold of the calibration examples' s, each label keeps
+    the values within the threshold, and more than h labels of the truth are ruled out exactly
+    where its conformal p-value is at most the significance.
+
+    With several folds, fold k counts g_k(j, c) calibration scores that are at least |c - o_j|
+    under its own model, and p(psi) is made of the sum over the folds of their counts for
+    s(psi). Where h + 1 labels of psi are ruled out, s(psi) is at least the least of their
+    scores in every fold, so that sum is at most the sum of the largest g_k among these labels.
+    With h = 0 that is the sum for one label. For h > 0 the values of all labels are put in the
+    order of their sums, and a value is ruled out together with all before it: where the sum
+    over the folds of the largest g_k among *all* of them is small enough, it is for any h + 1
+    of them. Again more than h labels are ruled out only where p(psi) is at most the
+    significance, and what is proven about cross-conformal p-values holds. The sum for one label
+    would not do for h > 0: folds that are wrong about different labels may be right about every
+    labelset.
+
+    Attributes
+    ----------
+    off : int64 array of shape (K, n, q)
+        ``|0 - o_j|`` under each fold's model; ``|1 - o_j|`` is ``unit`` minus that.
+    unit : int
+        What 1 is.
+    examples : sequence of K int64 arrays of shape (m_k, q)
+        ``|t_j - o_j|`` of each fold's calibration examples, in descending order in each row.
+    draws : int64 array of shape (n,) or None
+        For smoothed p-values.
+    weights : GroupWeights or None
+        How much the examples of one fold count, where they do not count alike.
+
+    Examples
+    --------
+    >>> one_fold = np.array([[[1, 7]]])
+    >>> joint = JointScores(one_fold, 8, [np.array([[6, 1], [3, 0], [2, 2]])], None)
+    >>> joint.numerators(0).tolist(), joint.numerators(1).tolist(), joint.denominator
+    ([[[4, 1], [1, 4]]], [[[3, 1], [1, 3]]], 4)
+    """
+
+    off: IntArray
+    unit: int
+    examples: Sequence[IntArray]
+    draws: IntArray | None
+    weights: GroupWeights | None = None
+
+    @property
+    def denominator(self) -> int:
+        """The denominator of the p-values."""
+        if self.weights is not None:
+            return self.weights.denominator
+        return (sum(map(len, self.examples)) + 1) * (1 if self.draws is None else DRAW_UNIT)
+
+    def take(self, objects: IntArray) -> "JointScores":
+        """Return the scores of some of the objects."""
+        draws = None if self.draws is None else self.draws[objects]
+        return replace(self, off=self.off[:, objects], draws=draws)
+
+    def numerators(self, n_wrong: int) -> IntArray:
+        """Return a numerator for "off" and "on" of each label, (n, q, 2).
+
+        The numerator of a labelset, of the p-value of at most ``n_wrong`` of its labels being
+        wrong, is the (n_wrong + 1)-th smallest of those of its labels' values.
+        """
+        calibrations = [np.sort(scores[:, n_wrong]) for scores in self.examples]
+        n_folds, n_objects, n_labels = self.off.shape
+        n_block = max(1, BLOCK_ENTRIES // (2 * n_folds * n_labels))
+        blocks = [
+            self.take(np.arange(start, min(start + n_block, n_objects)))._add_up(
+                calibrations, together=n_wrong > 0
+            )
+            for start in range(0, n_objects, n_block)
+        ]
+        counts = np.concatenate([np.empty((0, n_labels, 2), dtype=np.int64), *blocks])
+        own = np.int64(1) if self.draws is None else self.draws[:, None, None]
+        if self.weights is not None:
+            counts = sum_largest(self.examples[0][:, n_wrong], self.weights.examples)[counts]
+            own = np.int64(self.weights.new)
+        numerators: IntArray = counts + own
+        return numerators
+
+    def _add_up(self, calibrations: Sequence[IntArray], *, together: bool) -> IntArray:
+        """Return the sum of the folds' counts for each value, by themselves or together with all smaller ones."""
+        _, n, q = self.off.shape
+        counts = np.stack(
+            [
+                weigh_scores(fold, np.stack([off, self.unit - off], axis=2), self.draws)
+                for fold, off in zip(calibrations, self.off, strict=True)
+            ]
+        ).reshape(len(calibrations), n, 2 * q)
+        sums: IntArray = counts.sum(axis=0)
+        if together:
+            order = np.argsort(sums, axis=1, kind="stable")
+            largest = np.maximum.accumulate(np.take_along_axis(counts, order[None], axis=2), axis=2)
+            np.put_along_axis(sums, order, largest.sum(axis=0), axis=1)
+        return sums.reshape(n, q, 2)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelWiseRegion(Region):
+    """For each label of each object the values that cannot be ruled out.
+
+    Made by :meth:`LabelWisePredictions.region`, which says how.
+
+    Attributes
+    ----------
+    possible_values : bool array of shape (n, q, 2)
+        Whether each label may be off and whether it may be on.
+    p_values : array of shape (n, q, 2)
+        Those of each label by itself.
+    significance : float
+        What was asked for.
+    at_most_wrong : int or None
+        h, the number of labels that may be wrong; None where each label is decided by itself.
+    level : fractions.Fraction
+        The level that p-values are compared with: the significance, or its share for one label.
+    statement : str
+        What is proven about these regions, under which conditions, and by whom.
+    label_names : tuple of str
+        The labels.
+    index : pandas index or None
+        That of the objects, where they came as a DataFrame.
+
+    Examples
+    --------
+    >>> from labelsure import calibrate_labels
+    >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> region = predictor.predict_labels([[0.8, 0.15]]).region(significance=0.25)
+    >>> region.possible_values.tolist()
+    [[[False, True], [True, False]]]
+    >>> region.contains([[1, 0]]).tolist(), region.n_wrong([[0, 1]]).tolist(), region.sizes.tolist()
+    ([True], [2], [1])
+    >>> print(region.statement)
+    Some label is wrong with probability at most 0.25, for exchangeable examples (Papadopoulos, Proedrou, Vovk,
+    Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with at most that probability too.
+    """
+
+    possible_values: BoolArray
+    p_values: FloatArray
+    significance: float
+    at_most_wrong: int | None
+    level: Fraction
+    statement: str
+    label_names: tuple[str, ...]
+    index: Any = None
+
+    def __len__(self) -> int:
+        return len(self.possible_values)
+
+    def __getitem__(self, objects: Any) -> "LabelWiseRegion":
+        """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
+        chosen, index = choose_objects(len(self), objects, self.index)
+        return replace(
+            self,
+            possible_values=self.possible_values[chosen],
+            p_values=self.p_values[chosen],
+            index=index,
+        )
+
+    def __iter__(self) -> Iterator["LabelWiseRegion"]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        wrong = {None: ", per_label=True", 0: ""}.get(
+            self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}"
+        )
+        return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
+
+    def _repr_html_(self) -> str:
+        return show_region(
+            self, self.index, "A label that can be neither on nor off makes an object strange."
+        )
+
+    @property
+    def empty(self) -> BoolArray:
+        """The labels that can be neither off nor on, shape (n, q): the object is strange, and they count as wrong."""
+        return ~(self.possible_values[:, :, 0] | self.possible_values[:, :, 1])
+
+    def wrong(self, Y: LabelMatrixLike) -> BoolArray:
+        """Tell which labels of one labelset per object have a value that was ruled out, shape (n, q).
+
+        Parameters
+        ----------
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
+        """
+        Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
+        right = np.take_along_axis(self.possible_values, Y[:, :, None].astype(np.int64), axis=2)[
+            :, :, 0
+        ]
+        return ~right
+
+    def n_wrong(self, Y: LabelMatrixLike) -> IntArray:
+        """Return how many labels of one labelset per object have a value that was ruled out, shape (n,).
+
+        Parameters
+        ----------
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
+        """
+        n_wrong: IntArray = np.sum(self.wrong(Y), axis=1, dtype=np.int64)
+        return n_wrong
+
+    def contains(self, Y: LabelMatrixLike) -> BoolArray:
+        """Tell for one labelset per object whether at most ``at_most_wrong`` of its labels are ruled out.
+
+        With the true labelsets, the share of False is the error rate, which ``significance``
+        bounds. Where each label is decided by itself none may be ruled out, and what is bounded is
+        the share of True of each column of :meth:`wrong`.
+
+        Parameters
+        ----------
+        Y : array-like or DataFrame of shape (n, q)
+            Zeros and ones; a DataFrame's columns are taken by name.
+        """
+        members: BoolArray = self.n_wrong(Y) <= (self.at_most_wrong or 0)
+        return members
+
+    @cached_property
+    def size_estimates(self) -> tuple[RegionSize, ...]:
+        """The number of labelsets that :meth:`contains` accepts for each object, all of them counted.
+
+        With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label can
+        be neither off nor on. Else both values of an empty or undecided label count, and of the
+        others up to h - n_empty flip.
+        """
+        sizes = []
+        for n_empty, n_both in zip(
+            self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist(), strict=True
+        ):
+            n_single, n_flips = (
+                len(self.label_names) - n_empty - n_both,
+                (self.at_most_wrong or 0) - n_empty,
+            )
+            size = (1 << n_empty + n_both) * sum(
+                comb(n_single, flips) for flips in range(n_flips + 1)
+            )
+            sizes.append(RegionSize.counted(size))
+        return tuple(sizes)
+
+    def to_frame(
+        self, *, layout: str = "long", prefix: str = "", library: str | None = None
+    ) -> Any:
+        """Return a DataFrame with one row per object and label: its p-values and what is decided about it.
+
+        With ``layout="wide"`` there is one row per object, with a decision for each label and the
+        number of labelsets. ``decision`` is "sure" (the label can only be on), "possible" (it may
+        be either), "ruled out" (it can only be off) or "neither" (both values are ruled out).
+
+        Parameters
+        ----------
+        layout : {"wide", "long"}, default="long"
+            "wide": one row per object. "long": one row per object and label.
+        prefix : str, default=""
+            Put before the names of the labels, for labels called "size".
+        library : {"pandas", "polars"} or None, default=None
+            Which DataFrame to make; None: of the library that the objects came in, else of pandas.
+            The index of a pandas table is kept; in polars, which has none, it becomes a column.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_labels
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_labels(outputs, Y, label_names=["sea", "city"])
+        >>> print(predictor.predict_labels([[0.8, 0.15]]).region(0.25).to_frame())
+                      p_off  p_on   decision
+        object label
+        0      sea     0.25  0.75       sure
+               city    0.75  0.25  ruled out
+        """
+        return frame_of_labels(
+            describe_labels(self.possible_values, neither="neither"),
+            layout,
+            called="decision",
+            figures=lambda: {"size": self.sizes},
+            p_values=lambda: self.p_values,
+            label_names=self.label_names,
+            index=self.index,
+            prefix=prefix,
+            library=library,
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -255,9 +548,8 @@ class LabelWisePredictions:
         """
         if self.conditional:
             raise ValueError(
-                "Labels cannot be ranked by label-conditional p-values: each is counted in"
-                " another group of examples."
-                " Calibrate with conditional=False, or rank by the outputs."
+                "Labels cannot be ranked by label-conditional p-values: each is counted in another"
+                " group of examples. Calibrate with conditional=False, or rank by the outputs."
             )
         p_values = self.p_values
         return p_values[:, :, 1] - p_values[:, :, 0]
@@ -313,14 +605,13 @@ class LabelWisePredictions:
         h = check_count(at_most_wrong, name="at_most_wrong", at_least=0)
         if h >= self.n_labels:
             raise ValueError(
-                f"at_most_wrong must be below the number of labels, {self.n_labels}, got {h}:"
-                " more labels than there are cannot be wrong."
+                f"at_most_wrong must be below the number of labels, {self.n_labels}, got {h}: more"
+                " labels than there are cannot be wrong."
             )
         if check_flag(per_label, name="per_label") and h:
             raise ValueError(
-                f"at_most_wrong={h} and per_label=True are two questions: how many labels are"
-                f" wrong at once, and how"
-                " often each label is wrong by itself. Ask one of them."
+                f"at_most_wrong={h} and per_label=True are two questions: how many labels are wrong"
+                " at once, and how often each label is wrong by itself. Ask one of them."
             )
         return h
 
@@ -334,7 +625,6 @@ def _out_of_reach(smallest: IntArray, denominators: IntArray, level: Fraction) -
     if out.all():
         return f" Nothing can be ruled out at this level, which takes {enough} calibration examples: there are {few}."
     return (
-        f" {out.sum()} of the {out.size} values of labels cannot be ruled out at this level,"
-        f" which takes {enough}"
-        f" calibration examples with that value: there are at most {few}."
+        f" {out.sum()} of the {out.size} values of labels cannot be ruled out at this level, which"
+        f" takes {enough} calibration examples with that value: there are at most {few}."
     )

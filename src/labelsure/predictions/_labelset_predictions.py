@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -25,40 +25,15 @@ from labelsure._checks import (
     made_up_names,
 )
 from labelsure.engine._engine import LabelsetEngine
-from labelsure.predictions._batch import Batch, Posterior, RankedLabelsets
+from labelsure.engine._results import BestLabelsets
+from labelsure.predictions._batch import Posterior, RankedLabelsets, check_labelsets, choose_objects
 from labelsure.predictions._frames import frame_of_labels
 from labelsure.predictions._guarantee import Guarantee, NoGuarantee
 from labelsure.predictions._region import LabelsetRegion
-from labelsure.predictions._show import show_predictions
+from labelsure.predictions._show import count_objects, show_predictions
 from labelsure.predictions._summary import Summaries
 
 GIBIBYTE = 2**30
-
-
-def check_memory(engine: LabelsetEngine, max_memory: int, *, n_rows: int, what: str) -> None:
-    """Raise ValueError where ``n_rows`` numbers per candidate labelset take more than ``max_memory`` bytes."""
-    n_bytes = n_rows * engine.n_candidates * 8
-    most = check_count(max_memory, name="max_memory", at_least=0)
-    if n_bytes > most:
-        raise ValueError(
-            f"{what} for {engine.n_objects} objects and {engine.n_labels} labels would take"
-            f" {_readable(n_bytes)}, more than max_memory={_readable(most)}."
-            " Ask for fewer objects (predictions[:100].p_values()), for single labelsets"
-            " (p_value(Y)),"
-            " or raise max_memory."
-        )
-
-
-def check_listed(engine: LabelsetEngine, k: int) -> int:
-    """Return how many labelsets to list for each object, or raise ValueError where they would not fit into 64 GiB."""
-    n_listed = check_count(k, name="k")
-    n_bytes = engine.n_objects * n_listed * (engine.n_labels + 8)
-    if n_bytes > 64 * GIBIBYTE:
-        raise ValueError(
-            f"k labelsets for {engine.n_objects} objects must fit into 64 GiB, got"
-            f" {_readable(n_bytes)}."
-        )
-    return n_listed
 
 
 def _readable(n_bytes: int) -> str:
@@ -113,44 +88,48 @@ class LabelsetPredictions:
     answers: str = ""
     _find_probabilities: Callable[[], FloatArray] | None = None
     _posterior: Posterior | None = None
-    _batch: Batch = field(init=False)
 
     def __post_init__(self) -> None:
         if self.index is not None:
             check_same_length(range(len(self)), self.index, names=("the predictions", "index"))
-        n_labels = self._engine.n_labels
-        given = self.label_names
-        self.label_names = (
-            check_label_names(given, n_labels) if len(given) else made_up_names(n_labels)
-        )
-        self._batch = Batch(
-            self._engine, self.guarantee, self.label_names, self.index, self._posterior
-        )
+        given, n_labels = self.label_names, self._engine.n_labels
+        self.label_names = made_up_names(n_labels)
+        if len(given):
+            self.label_names = check_label_names(given, n_labels)
 
     def __len__(self) -> int:
         return self._engine.n_objects
 
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
         """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
-        part = self._batch.take(objects)
-        rows = np.atleast_1d(np.arange(len(self))[objects])
+        rows, index = choose_objects(len(self), objects, self.index)
         find = None if self._find_probabilities is None else partial(_take_rows, self, rows)
         return replace(
             self,
-            _engine=part.engine,
-            index=part.index,
+            _engine=self._engine.take(rows),
+            index=index,
             _find_probabilities=find,
-            _posterior=part.posterior,
+            _posterior=self._posterior and self._posterior.take(rows),
         )
 
     def __repr__(self) -> str:
-        n_unsure = int(np.sum(~self.certain)) if "best" in vars(self._batch) else 0
+        n_unsure = int(np.sum(~self.certain)) if "_best" in vars(self) else 0
         unsure = f", {n_unsure} best labelsets not certain" if n_unsure else ""
-        objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
-        return f"LabelsetPredictions({objects}, {len(self.label_names)} labels{unsure})"
+        n_labels = len(self.label_names)
+        return f"LabelsetPredictions({count_objects(len(self))}, {n_labels} labels{unsure})"
 
     def _repr_html_(self) -> str:
         return show_predictions(self)
+
+    @cached_property
+    def _best(self) -> BestLabelsets:
+        """The two most plausible labelsets of each object."""
+        return self._engine.top(2)
+
+    @cached_property
+    def _label_numerators(self) -> IntArray:
+        """The highest numerator among the labelsets with each label off and on."""
+        return self._engine.label_numerators()
 
     @property
     def labelsets(self) -> LabelMatrix:
@@ -158,7 +137,7 @@ class LabelsetPredictions:
 
         Where :attr:`certain` is False it is the best one found.
         """
-        return self._batch.best.labelsets[:, 0]
+        return self._best.labelsets[:, 0]
 
     @property
     def credibility(self) -> FloatArray:
@@ -166,7 +145,7 @@ class LabelsetPredictions:
 
         Where :attr:`certain` is False it is at least that.
         """
-        return self._engine.to_p_values(self._batch.best.numerators)[:, 0]
+        return self._engine.to_p_values(self._best.numerators)[:, 0]
 
     @property
     def confidence(self) -> FloatArray:
@@ -174,7 +153,7 @@ class LabelsetPredictions:
 
         Where :attr:`certain` is False it is at least that.
         """
-        return 1 - self._engine.to_p_values(self._batch.best.upper)[:, 1]
+        return 1 - self._engine.to_p_values(self._best.upper)[:, 1]
 
     @property
     def certain(self) -> BoolArray:
@@ -183,7 +162,7 @@ class LabelsetPredictions:
         False only where, with very many labels, a search was stopped before it had ruled out all
         others.
         """
-        return self._batch.best.certain
+        return self._best.certain
 
     @property
     def nested(self) -> bool:
@@ -218,7 +197,7 @@ class LabelsetPredictions:
         >>> pred.p_value([[1, 0], [0, 1]]).round(3).tolist(), pred.p_value({"sea"}).round(3).tolist()
         ([0.667, 1.0], [0.667, 0.333])
         """
-        return self._engine.to_p_values(self._engine.numerators_of(self._batch.check(Y)))
+        return self._engine.to_p_values(self._engine.numerators_of(self._check(Y)))
 
     def p_values(self, *, max_memory: int = 4 * GIBIBYTE) -> FloatArray:
         """Return the p-values of all candidate labelsets, columns as in :meth:`candidates`.
@@ -232,7 +211,7 @@ class LabelsetPredictions:
         -------
         array of shape (n, 2^q), or (n, 2^q - 1) where the empty labelset is no candidate
         """
-        check_memory(self._engine, max_memory, n_rows=len(self), what="The p-value table")
+        self._check_memory(max_memory, len(self), "The p-value table")
         return self._engine.p_value_table()
 
     def candidates(self, *, max_memory: int = 4 * GIBIBYTE) -> LabelMatrix:
@@ -241,9 +220,7 @@ class LabelsetPredictions:
         Row c is the binary number c, label 0 its lowest bit; where the empty labelset is no
         candidate counting starts at 1.
         """
-        check_memory(
-            self._engine, max_memory, n_rows=self._engine.n_labels, what="The table of candidates"
-        )
+        self._check_memory(max_memory, len(self.label_names), "The table of candidates")
         return self._engine.candidates()
 
     def region(
@@ -284,8 +261,7 @@ class LabelsetPredictions:
         (LabelsetRegion(significance=0.35, 1 object), LabelsetRegion(significance=0.35, 1 object))
         """
         significance = choose_significance(significance, confidence)
-        level, least = check_significance(significance), self.guarantee.vacuous_below
-        if least is not None and level < least:
+        if not self.guarantee.reaches(significance):
             warnings.warn(self.guarantee.limit, stacklevel=2)
         return self._region(significance, force_nonempty, bits)
 
@@ -322,10 +298,9 @@ class LabelsetPredictions:
         At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
         Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
         """
-        region = self._region(
-            significance, force_nonempty, bits
-        )  # notes say where a level cannot be reached
-        return Summaries(self, region, check_count(top, name="top", at_least=0), self._objects)
+        # notes say where a level cannot be reached
+        region = self._region(significance, force_nonempty, bits)
+        return Summaries(region, check_count(top, name="top", at_least=0))
 
     def top(self, k: int) -> RankedLabelsets:
         """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
@@ -352,7 +327,14 @@ class LabelsetPredictions:
         >>> top.labelsets.tolist(), top.p_values.tolist()
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
         """
-        best = self._engine.top(check_listed(self._engine, k))
+        n_listed = check_count(k, name="k")
+        n_bytes = len(self) * n_listed * (len(self.label_names) + 8)
+        if n_bytes > 64 * GIBIBYTE:
+            raise ValueError(
+                f"k labelsets for {len(self)} objects must fit into 64 GiB, got"
+                f" {_readable(n_bytes)}."
+            )
+        best = self._engine.top(n_listed)
         p_values = self._engine.to_p_values(best.numerators)
         return RankedLabelsets(
             best.labelsets, p_values, self.label_names, objects=self._objects, certain=best.certain
@@ -398,7 +380,7 @@ class LabelsetPredictions:
         >>> predictor.predict_labelsets([[0.8, 0.3]]).label_p_values.tolist()
         [[[0.25, 0.75], [0.75, 0.25]]]
         """
-        return self._engine.to_p_values(self._batch.label_numerators)
+        return self._engine.to_p_values(self._label_numerators)
 
     def rank_labels(self, *, method: str = "difference") -> FloatArray:
         """Return a number per object and label, (n, q), by which to rank labels: the higher, the more plausible.
@@ -464,14 +446,27 @@ class LabelsetPredictions:
         )
 
     def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
-        level, precision = (
-            check_significance(significance),
-            check_number(bits, name="bits", above=0),
-        )
-        parts = self._batch, *self._engine.at_level(level)
-        return LabelsetRegion(
-            significance, check_flag(force_nonempty, name="force_nonempty"), precision, *parts
-        )
+        at_level = self._engine.at_level(check_significance(significance))
+        forced = check_flag(force_nonempty, name="force_nonempty")
+        precision = check_number(bits, name="bits", above=0)
+        return LabelsetRegion(significance, forced, precision, self, *at_level)
+
+    def _check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:
+        """Return one labelset per object, or for ``n_objects`` of them."""
+        n_rows = len(self) if n_objects is None else n_objects
+        return check_labelsets(Y, n_objects=n_rows, label_names=self.label_names, name=name)
+
+    def _check_memory(self, max_memory: int, n_rows: int, what: str) -> None:
+        """Raise ValueError where ``n_rows`` numbers per candidate labelset take too much memory."""
+        n_bytes = n_rows * self._engine.n_candidates * 8
+        most = check_count(max_memory, name="max_memory", at_least=0)
+        if n_bytes > most:
+            raise ValueError(
+                f"{what} for {len(self)} objects and {len(self.label_names)} labels would take"
+                f" {_readable(n_bytes)}, more than max_memory={_readable(most)}. Ask for fewer"
+                " objects (predictions[:100].p_values()), for single labelsets (p_value(Y)), or"
+                " raise max_memory."
+            )
 
     @property
     def _objects(self) -> Any:

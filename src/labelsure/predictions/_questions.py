@@ -36,12 +36,10 @@ NEARLY = 1 - 1e-9
 
 SETTLED_STATEMENT = (
     "With truthful answers a settled labelset is wrong only where the region misses the true one,"
-    " whatever is asked:"
-    " over all objects, settled and wrong is at most as likely as that. The level is chosen"
-    " before the first answer."
-    " Among the objects that get settled the share of wrong ones may be higher, at most by one"
-    " over their share."
-    " A labelset that is certain is never wrong."
+    " whatever is asked: over all objects, settled and wrong is at most as likely as that. The"
+    " level is chosen before the first answer. Among the objects that get settled the share of"
+    " wrong ones may be higher, at most by one over their share. A labelset that is certain is"
+    " never wrong."
 )
 
 
@@ -341,8 +339,8 @@ class Questions:
         now = self._now
         if question is None:
             raise ValueError(
-                "Every label of this object is known: nothing is left to ask. undo() takes"
-                " answers back."
+                "Every label of this object is known: nothing is left to ask. undo() takes answers"
+                " back."
             )
         if label is None and question.labelset is not None:
             self._steps.append(self._judge_labelset(question.labelset, value))
@@ -351,7 +349,7 @@ class Questions:
             if now.known[j] != UNKNOWN:
                 raise ValueError(
                     f"Whether it has {self._names[j]!r} is known already. undo() takes answers"
-                    f" back."
+                    " back."
                 )
             self._steps.append(self._judge_label(j, value))
         self._ask()
@@ -374,8 +372,7 @@ class Questions:
             return int(label)
         raise ValueError(
             f"label must be a label's name, or its number from 0 to {len(self._names) - 1}, got"
-            f" {label!r}."
-            f" {list_labels(self._names)}"
+            f" {label!r}. {list_labels(self._names)}"
         )
 
     def _judge_labelset(self, labelset: LabelMatrix, value: bool) -> Progress:

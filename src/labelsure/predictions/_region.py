@@ -2,28 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, log2
 from operator import index
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from labelsure._checks import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    LabelMatrix,
-    check_count,
-    check_significance,
-)
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix, check_count
 from labelsure.engine import RegionSize
 from labelsure.engine._engine import LabelsetEngine
 from labelsure.engine._results import NotAllListedError
 from labelsure.engine._rules import Inequality
-from labelsure.predictions._batch import Batch, RankedLabelsets
-from labelsure.predictions._decided import DecidedLabels, describe_labels
-from labelsure.predictions._frames import frame_of_labels
+from labelsure.predictions._batch import RankedLabelsets
+from labelsure.predictions._frames import describe_labels, frame_of_labels, name_labels
 from labelsure.predictions._questions import (
     MOST_LISTED,
     MOST_PLAUSIBLE,
@@ -32,21 +24,90 @@ from labelsure.predictions._questions import (
     Questions,
     check_labelset_cost,
 )
-from labelsure.predictions._show import show_region
+from labelsure.predictions._show import count_objects, show_region
+
+if TYPE_CHECKING:
+    from labelsure.predictions._labelset_predictions import LabelsetPredictions
 
 EMPTY_REGION = (
-    "No labelset is left at this level: either the object is unlike the calibration examples, or"
-    " so little confidence"
-    " is asked for that the truth of some objects is ruled out with all else. Ask for more"
-    " confidence, or have somebody"
-    " look at it; force_nonempty=True keeps the most plausible labelset."
+    "No labelset is left at this level: either the object is unlike the calibration examples, or so"
+    " little confidence is asked for that the truth of some objects is ruled out with all else. Ask"
+    " for more confidence, or have somebody look at it; force_nonempty=True keeps the most"
+    " plausible labelset."
 )
 
 
-class Region(DecidedLabels):
+class Region:
     """What regions of both kinds say: which values each label may have, and how many labelsets there are."""
 
+    possible_values: Any  # (n, q, 2): whether each label may be off, and whether it may be on
+    label_names: Any
     size_estimates: Any  # one RegionSize per object
+
+    @property
+    def inner(self) -> BoolArray:
+        """The labels that can only be on, shape (n, q): those in every labelset of each object's region.
+
+        None where the region is empty. With the probability that the region holds the true
+        labelset, all of these labels are true, and all true labels are among :attr:`outer`: one
+        guarantee for all labels at once.
+        """
+        inner: BoolArray = self.possible_values[:, :, 1] & ~self.possible_values[:, :, 0]
+        return inner
+
+    @property
+    def outer(self) -> BoolArray:
+        """The labels that may be on, shape (n, q): those in at least one labelset of each object's region."""
+        outer: BoolArray = self.possible_values[:, :, 1]
+        return outer
+
+    @property
+    def _off(self) -> BoolArray:
+        """The labels that can only be off, shape (n, q): :attr:`ruled_out` names them."""
+        off: BoolArray = self.possible_values[:, :, 0] & ~self.possible_values[:, :, 1]
+        return off
+
+    @property
+    def undecided(self) -> BoolArray:
+        """The labels that may be both off and on, shape (n, q); :attr:`possible` names them."""
+        undecided: BoolArray = self.possible_values.all(axis=2)
+        return undecided
+
+    @property
+    def sure(self) -> list[list[str]]:
+        """The names of the labels that can only be on, by object: those in every labelset of its region.
+
+        An empty region says nothing about labels: there no label is sure, possible or ruled out.
+        With the probability that the region holds the true labelset, all that is said here about
+        all labels at once is true.
+
+        Examples
+        --------
+        >>> from labelsure import calibrate_outputs
+        >>> outputs, Y = [[0.9, 0.2, 0.4], [0.6, 0.1, 0.3], [0.3, 0.8, 0.4]], [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city", "night"])
+        >>> region = predictor.predict_labelsets([[0.9, 0.1, 0.4]]).region(0.4)
+        >>> region.sure, region.possible, region.ruled_out
+        ([['sea']], [['night']], [['city']])
+        """
+        return list(map(list, name_labels(self.label_names, self.inner)))
+
+    @property
+    def possible(self) -> list[list[str]]:
+        """The names of the undecided labels, by object: those in some but not all labelsets of its region.
+
+        Each may be on and may be off, so a label that is sure is not among them; see :attr:`sure`
+        for an example.
+        """
+        return list(map(list, name_labels(self.label_names, self.undecided)))
+
+    @property
+    def ruled_out(self) -> list[list[str]]:
+        """The names of the labels that can only be off, by object: those in no labelset of its region.
+
+        None where the region is empty; see :attr:`sure` for an example.
+        """
+        return list(map(list, name_labels(self.label_names, self._off)))
 
     @property
     def sizes(self) -> IntArray | FloatArray:
@@ -112,14 +173,14 @@ class LabelsetRegion(Region):
     significance: float
     force_nonempty: bool
     bits: float
-    _batch: Batch
+    _predictions: "LabelsetPredictions"
     _engine: LabelsetEngine
     _smallest: IntArray
 
     @property
     def label_names(self) -> tuple[str, ...]:
         """The labels."""
-        return self._batch.label_names
+        return self._predictions.label_names
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -136,26 +197,24 @@ class LabelsetRegion(Region):
             if not -len(self) <= index(objects) < len(self):
                 raise IndexError(f"There are {len(self)} objects, got index {objects}.")
             return ObjectRegion(self, index(objects) % len(self))
-        part = self._batch.take(objects)
-        at_level = part.engine.at_level(check_significance(self.significance))
-        return LabelsetRegion(self.significance, self.force_nonempty, self.bits, part, *at_level)
+        return self._predictions[objects]._region(self.significance, self.force_nonempty, self.bits)
 
     def __iter__(self) -> Iterator["ObjectRegion"]:
         return (ObjectRegion(self, i) for i in range(len(self)))
 
     def __repr__(self) -> str:
         forced = ", force_nonempty=True" if self.force_nonempty else ""
-        objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
         bits = "" if self.bits == 1 else f", bits={self.bits:g}"
-        return f"LabelsetRegion(significance={self.significance}{forced}{bits}, {objects})"
+        options = f"significance={self.significance}{forced}{bits}"
+        return f"LabelsetRegion({options}, {count_objects(len(self))})"
 
     def _repr_html_(self) -> str:
-        return show_region(self, self._batch.index, EMPTY_REGION)
+        return show_region(self, self._predictions.index, EMPTY_REGION)
 
     @property
     def statement(self) -> str:
         """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
-        return self._batch.guarantee.sentence(self.significance)
+        return self._predictions.guarantee.sentence(self.significance)
 
     @cached_property
     def size_estimates(self) -> tuple[RegionSize, ...]:
@@ -177,7 +236,7 @@ class LabelsetRegion(Region):
             As in :meth:`LabelsetPredictions.p_value`; with the true labelsets, the share of False
             is the error rate.
         """
-        return self.hold(self._batch.check(Y), np.arange(len(self)))
+        return self.hold(self._predictions._check(Y), np.arange(len(self)))
 
     @cached_property
     def expected_answers(self) -> FloatArray:
@@ -221,9 +280,9 @@ class LabelsetRegion(Region):
             layout,
             called="decision",
             figures=lambda: {"size": self.sizes},
-            p_values=lambda: self._batch.engine.to_p_values(self._batch.label_numerators),
+            p_values=lambda: self._predictions.label_p_values,
             label_names=self.label_names,
-            index=self._batch.index,
+            index=self._predictions.index,
             prefix=prefix,
             library=library,
         )
@@ -231,11 +290,12 @@ class LabelsetRegion(Region):
     @cached_property
     def possible_values(self) -> BoolArray:
         """Whether some member has each label off, and whether some member has it on, shape (n, q, 2)."""
-        own = self._engine is self._batch.engine
-        numerators = self._batch.label_numerators if own else self._engine.label_numerators()
+        numerators = self._predictions._label_numerators
+        if self._engine is not self._predictions._engine:
+            numerators = self._engine.label_numerators()
         possible: BoolArray = numerators >= self._smallest[:, None, None]
         if self.force_nonempty:
-            best = self._batch.best.labelsets[:, 0].astype(bool)
+            best = self._predictions._best.labelsets[:, 0].astype(bool)
             empty = ~possible.any(axis=(1, 2))
             possible[empty] = np.stack([~best, best], axis=2)[empty]
         return possible
@@ -244,7 +304,7 @@ class LabelsetRegion(Region):
         """Tell whether ``Y[r]`` is a member of the region of object ``objects[r]``; as :meth:`contains`, unchecked."""
         members: BoolArray = self._engine.numerators_of(Y, objects) >= self._smallest[objects]
         if self.force_nonempty:
-            members |= (self._batch.best.labelsets[objects, 0] == Y).all(axis=1)
+            members |= (self._predictions._best.labelsets[objects, 0] == Y).all(axis=1)
         return members
 
 
@@ -273,7 +333,7 @@ class ObjectRegion:
         """Tell whether a labelset, as zeros and ones or as a set of label names, is a member."""
         region = self._region
         return bool(
-            region.hold(region._batch.check(labelset, "labelset", 1), np.array([self._i]))[0]
+            region.hold(region._predictions._check(labelset, "labelset", 1), np.array([self._i]))[0]
         )
 
     def __iter__(self) -> Iterator[LabelMatrix]:
@@ -290,7 +350,7 @@ class ObjectRegion:
             n_members += len(labelsets)
             yield from labelsets
         if n_members == 0 and region.force_nonempty:
-            yield region._batch.best.labelsets[self._i, 0]
+            yield region._predictions._best.labelsets[self._i, 0]
 
     def __repr__(self) -> str:
         return f"ObjectRegion(object {self._i}, significance={self._region.significance})"
@@ -346,20 +406,21 @@ class ObjectRegion:
             Without a limit, where a list would take more than a gigabyte, or where the members are
             so far apart that a search for them goes on for seconds without finding any.
         """
-        region, batch = self._region, self._region._batch
+        region, predictions = self._region, self._region._predictions
         limit = None if limit is None else check_count(limit, name="limit", at_least=0)
         labelsets, numerators = region._engine.region_members(
             self._i, int(region._smallest[self._i]), limit
         )
         forced = region.force_nonempty and not len(labelsets) and limit != 0
         if forced:
-            labelsets = batch.best.labelsets[[self._i], 0]
+            labelsets = predictions._best.labelsets[[self._i], 0]
         objects = np.full(len(labelsets), self._i)
-        if forced or region._engine is not batch.engine:
-            numerators = batch.engine.numerators_of(labelsets, objects)
-        p_values = batch.engine.to_p_values(numerators, objects)
-        name = [self._i] if batch.index is None else batch.index[[self._i]]
-        return RankedLabelsets(labelsets, p_values, batch.label_names, objects=name)
+        if forced or region._engine is not predictions._engine:
+            numerators = predictions._engine.numerators_of(labelsets, objects)
+        p_values = predictions._engine.to_p_values(numerators, objects)
+        index = predictions.index
+        name = [self._i] if index is None else index[[self._i]]
+        return RankedLabelsets(labelsets, p_values, predictions.label_names, objects=name)
 
     def questions(self, *, labelset_cost: float = 1.0) -> Questions:
         """Return the questions whose answers settle the object, or make its labels certain.
@@ -381,34 +442,37 @@ class ObjectRegion:
         return Questions(self._find_members, names, labelset_cost=cost, statement=statement)
 
     def _find_members(self, inequalities: Sequence[Inequality]) -> Members:
-        """Return the members that obey inequalities: all of them, or the most plausible ones of very many."""
+        """Return the members that obey inequalities: all, or the most plausible of very many."""
         alone = self._alone
-        engine, smallest = (
-            alone._engine.under(inequalities) if inequalities else alone._engine,
-            alone._smallest,
-        )
+        smallest = int(alone._smallest[0])
+        engine = alone._engine.under(inequalities) if inequalities else alone._engine
         try:
-            listed = engine.list_members(0, int(smallest[0]), MOST_LISTED)
+            listed = engine.list_members(0, smallest, MOST_LISTED)
         except NotAllListedError:
             listed = None
-        labelsets, _ = listed or engine.region_members(0, int(smallest[0]), MOST_PLAUSIBLE)
+        labelsets, _ = listed or engine.region_members(0, smallest, MOST_PLAUSIBLE)
+        count = None
+        if listed is None:
+            count = partial(_estimate_size, engine, alone._smallest)
         if not len(labelsets) and not inequalities and alone.force_nonempty:
-            labelsets = alone._batch.best.labelsets[:, 0]
-        count = None if listed else lambda: engine.region_sizes(smallest, bits=4.0)[0].value
+            labelsets = alone._predictions._best.labelsets[:, 0]
         return Members.of(labelsets, self._log_weights(labelsets), count)
 
     def _log_weights(self, labelsets: LabelMatrix) -> FloatArray:
         """Return the logarithms of posterior probabilities, or of p-values, by blocks of labelsets."""
-        batch, n_block = self._alone._batch, 2**14
+        predictions, n_block = self._alone._predictions, 2**14
         logs = [np.empty(0)]
         for start in range(0, len(labelsets), n_block):
             block = labelsets[start : start + n_block]
-            if batch.posterior is not None:
-                logs.append(batch.posterior.log_probabilities(block, 0))
+            if predictions._posterior is not None:
+                logs.append(predictions._posterior.log_probabilities(block, 0))
             else:
-                objects = np.zeros(len(block), dtype=np.int64)
-                p_values = batch.engine.to_p_values(
-                    batch.engine.numerators_of(block, objects), objects
-                )
+                engine, objects = predictions._engine, np.zeros(len(block), dtype=np.int64)
+                p_values = engine.to_p_values(engine.numerators_of(block, objects), objects)
                 logs.append(np.log(np.maximum(p_values, np.finfo(np.float64).tiny)))
         return np.concatenate(logs)
+
+
+def _estimate_size(engine: LabelsetEngine, smallest: IntArray) -> int:
+    """Return about how many labelsets the region of a single object has."""
+    return engine.region_sizes(smallest, bits=4.0)[0].value

@@ -8,7 +8,7 @@ import numpy as np
 
 from labelsure._checks import check_significance
 from labelsure.engine import RegionSize
-from labelsure.predictions._decided import name_labels
+from labelsure.predictions._frames import name_labels
 
 ROWS_SHOWN = 10
 """Objects that a notebook shows of a batch."""
@@ -17,13 +17,12 @@ NAMES_SHOWN = 12
 """Names of labels that a sentence lists."""
 
 STYLE = (
-    "<style>.labelsure{max-width:70em}.labelsure table{border-collapse:collapse;margin:.4em 0}"
-    ".labelsure th,.labelsure td{text-align:left;vertical-align:top;padding:.2em"
-    " .8em;white-space:normal;"
-    "border-bottom:1px solid rgba(128,128,128,.35)}.labelsure p{margin:.2em 0}"
-    ".labelsure td:first-child{white-space:nowrap}"
-    ".labelsure .number{text-align:right;font-variant-numeric:tabular-nums}"
-    ".labelsure .aside{opacity:.8;font-size:.92em}</style>"
+    "<style>.labelsure{max-width:70em}.labelsure table{border-collapse:collapse;margin:.4em"
+    " 0}.labelsure th,.labelsure td{text-align:left;vertical-align:top;padding:.2em"
+    " .8em;white-space:normal;border-bottom:1px solid rgba(128,128,128,.35)}.labelsure"
+    " p{margin:.2em 0}.labelsure td:first-child{white-space:nowrap}.labelsure"
+    " .number{text-align:right;font-variant-numeric:tabular-nums}.labelsure"
+    " .aside{opacity:.8;font-size:.92em}</style>"
 )
 
 
@@ -109,6 +108,11 @@ def confidence_level(significance: float) -> str:
     '95 %'
     """
     return f"{float(100 * (1 - check_significance(significance))):g} %"
+
+
+def count_objects(n: int) -> str:
+    """Return how many objects there are, in words."""
+    return "1 object" if n == 1 else f"{n} objects"
 
 
 def name_objects(index: Any, n_objects: int) -> list[Any]:
@@ -197,8 +201,7 @@ def show_ranked(ranked: Any) -> str:
         "p-value": p_values[rows, ranks].tolist(),
     }
     table = html_table(columns, n_more=shape[0] - n_shown, numbers=["rank", "p-value"])
-    objects = "1 object" if shape[0] == 1 else f"{shape[0]} objects"
-    return html_page(f"The {shape[1]} most plausible labelsets of {objects}", table)
+    return html_page(f"The {shape[1]} most plausible labelsets of {count_objects(shape[0])}", table)
 
 
 def show_summaries(summaries: Any) -> str:

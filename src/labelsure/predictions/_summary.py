@@ -8,24 +8,21 @@ from typing import Any, overload
 
 import numpy as np
 
-from labelsure._checks import check_significance
 from labelsure.engine import RegionSize
-from labelsure.predictions._decided import name_labels
-from labelsure.predictions._frames import make_frame
+from labelsure.predictions._frames import RepeatedValues, make_frame, name_labels, repeat_labels
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
-from labelsure.predictions._repeated import RepeatedValues, repeat_labels
 from labelsure.predictions._show import (
     LOW_CREDIBILITY,
     confidence_level,
+    count_objects,
     in_words,
     shorten,
     show_summaries,
 )
 
 STRANGE = (
-    "Low credibility: no labelset fits this object well. It may be unlike the calibration"
-    " examples, so trust what is"
-    " said about it less."
+    "Low credibility: no labelset fits this object well. It may be unlike the calibration examples,"
+    " so trust what is said about it less."
 )
 NOT_CERTAIN = "The search was stopped: the prediction is the best labelset found, and another may be more plausible."
 
@@ -173,10 +170,18 @@ class Summaries(Sequence[ObjectSummary]):
     (2, ('city',))
     """
 
-    _predictions: Any  # LabelsetPredictions, which makes these
     region: LabelsetRegion
     n_top: int
-    names: Sequence[Any]
+
+    @property
+    def names(self) -> Sequence[Any]:
+        """What the objects are called."""
+        names: Sequence[Any] = self._predictions._objects
+        return names
+
+    @property
+    def _predictions(self) -> Any:
+        return self.region._predictions
 
     def __len__(self) -> int:
         return len(self.region)
@@ -199,15 +204,14 @@ class Summaries(Sequence[ObjectSummary]):
         )
 
     def _take(self, objects: Any) -> "Summaries":
-        names = [self.names[i] for i in np.arange(len(self))[objects].tolist()]
-        return Summaries(self._predictions[objects], self.region[objects], self.n_top, names)
+        return Summaries(self.region[objects], self.n_top)
 
     def __iter__(self) -> Iterator[ObjectSummary]:
         return iter(self._records)
 
     def __repr__(self) -> str:
-        objects = "1 object" if len(self) == 1 else f"{len(self)} objects"
-        return f"Summaries({objects}, significance={self.region.significance})"
+        significance = self.region.significance
+        return f"Summaries({count_objects(len(self))}, significance={significance})"
 
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self), *filter(None, [self._predictions.answers])])
@@ -328,18 +332,11 @@ class Summaries(Sequence[ObjectSummary]):
     def _notes(self) -> RepeatedValues:
         """Return what to beware of for each object."""
         pred, region = self._predictions, self.region
-        least = pred.guarantee.vacuous_below
-        limit = (
-            ""
-            if least is None or check_significance(region.significance) >= least
-            else pred.guarantee.limit
-        )
+        limit = "" if pred.guarantee.reaches(region.significance) else pred.guarantee.limit
         empty = ~region.possible_values.any(axis=(1, 2))
         strange = ~empty & (pred.credibility <= LOW_CREDIBILITY)
         words = (EMPTY_REGION, STRANGE, NOT_CERTAIN)
         codes = empty + 2 * strange + 4 * ~pred.certain
-        said = [
-            " ".join(filter(None, [limit, *(words[j] for j in range(3) if code >> j & 1)]))
-            for code in range(8)
-        ]
+        chosen = [[limit, *(words[j] for j in range(3) if code >> j & 1)] for code in range(8)]
+        said = [" ".join(filter(None, sentences)) for sentences in chosen]
         return RepeatedValues(said, codes)
