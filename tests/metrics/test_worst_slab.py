@@ -10,8 +10,7 @@ from scipy.stats import binomtest
 from sklearn.utils import check_random_state
 
 from labelsure.metrics import coverage_in_worst_slab
-from labelsure.metrics._coverage_table import clopper_pearson
-from labelsure.metrics._worst_slab import _find_slab, find_window
+from labelsure.metrics._coverage import _find_slab, clopper_pearson, find_window
 
 FALSE_ALARM = 1e-4
 
@@ -58,28 +57,6 @@ def test_slab_is_measured_with_the_other_half():
     assert (slab.holds(X[order[:150]])).sum() >= 30
     assert table.n_objects.tolist() == [inside.sum(), 150 - inside.sum()]
     assert table.n_covered[0] == contains[order[150:]][inside].sum()
-
-
-def test_slab_repeats_by_its_seed_and_forgets_units():
-    contains, X = make_data(2, 200)
-    first, again = (
-        coverage_in_worst_slab(contains, X, n_directions=30, random_state=5) for _ in range(2)
-    )
-    assert first.n_covered.tolist() == again.n_covered.tolist()
-    scaled = coverage_in_worst_slab(contains, X * 1024, n_directions=30, random_state=5)
-    assert scaled.n_covered.tolist() == first.n_covered.tolist()
-
-
-def test_constant_features_and_a_single_one_are_no_obstacle():
-    contains, X = make_data(3, 200)
-    X[:, 0] = 7
-    assert (
-        coverage_in_worst_slab(contains, X, n_directions=10, random_state=0).n_objects.sum() == 100
-    )
-    assert (
-        coverage_in_worst_slab(contains, X[:, [1]], n_directions=10, random_state=0).n_objects.sum()
-        == 100
-    )
 
 
 @pytest.mark.parametrize("split", [True, False])

@@ -7,24 +7,26 @@ from labelsure.metrics._calibration import (
     calibration_curve,
     p_value_uniformity,
 )
-from labelsure.metrics._conditional import (
+from labelsure.metrics._coverage import (
+    ConditionalCoverage,
+    GroupCoverage,
+    Slab,
     coverage_by_cardinality,
     coverage_by_group,
     coverage_by_label,
     coverage_by_size,
+    coverage_in_worst_slab,
 )
-from labelsure.metrics._coverage_table import ConditionalCoverage, GroupCoverage, Slab
-from labelsure.metrics._efficiency import EfficiencyCriteria, efficiency_criteria
-from labelsure.metrics._monitoring import ExchangeabilityMartingale
-from labelsure.metrics._online_p_values import OnlinePValues, online_p_values
+from labelsure.metrics._drift import ExchangeabilityMartingale, OnlinePValues, online_p_values
 from labelsure.metrics._regions import (
+    EfficiencyCriteria,
     SizeHistogram,
+    efficiency_criteria,
     error_rate,
     mean_region_size,
     median_region_size,
     size_histogram,
 )
-from labelsure.metrics._worst_slab import coverage_in_worst_slab
 
 __all__ = [
     "AnswersNeeded",

@@ -46,7 +46,7 @@ class AnswersNeeded:
         return (
             f"{self.labels.mean():.1f} labels and {self.labelsets.mean():.1f} labelsets per object;"
             f" {self.settled.mean():.3f} of the objects settled, {self.wrong.mean():.3f} settled"
-            f" and wrong"
+            " and wrong"
         )
 
 

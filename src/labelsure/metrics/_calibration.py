@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelsure._checks import FloatArray, LabelMatrixLike, check_number, check_significance
+from labelsure._checks import FloatArray, LabelMatrixLike, check_significance
 from labelsure._errors import import_optional
-from labelsure.metrics._coverage_table import clopper_pearson
-from labelsure.metrics._inputs import check_levels, check_p_values, check_true_labels
-from labelsure.metrics._regions import error_rate
+from labelsure.metrics._coverage import check_coverage_level, clopper_pearson
+from labelsure.metrics._drift import check_p_values
+from labelsure.metrics._regions import check_levels, check_true_labels, error_rate
 from labelsure.predictions import LabelsetPredictions
 
 
@@ -146,20 +146,16 @@ def calibration_curve(
     """
     labels = check_true_labels(Y_true, predictions)
     levels = check_levels(np.arange(1, 100) / 100 if significance is None else significance)
-    if not 0 < check_number(coverage_level, name="coverage_level", above=0) < 1:
-        raise ValueError(
-            f"coverage_level must lie strictly between 0 and 1, got {coverage_level!r}."
-        )
+    level = check_coverage_level(coverage_level)
     n_objects = len(labels)
     with warnings.catch_warnings():  # a curve is drawn over levels of all sizes
         warnings.filterwarnings("ignore", "region.* accepts errors", UserWarning)
-        rates = np.array(
-            [error_rate(predictions.region(level).contains(labels)) for level in levels]
-        )
+        held = [predictions.region(level).contains(labels) for level in levels]
+    rates = np.array([error_rate(contains) for contains in held])
     n_errors = np.round(rates * n_objects).astype(np.int64)
-    low, high = clopper_pearson(n_errors, np.full_like(n_errors, n_objects), coverage_level)
+    low, high = clopper_pearson(n_errors, np.full_like(n_errors, n_objects), level)
     exact = np.array([float(check_significance(level)) for level in levels])
-    return CalibrationCurve(exact, rates, low, high, float(coverage_level), n_objects)
+    return CalibrationCurve(exact, rates, low, high, level, n_objects)
 
 
 @dataclass(frozen=True)

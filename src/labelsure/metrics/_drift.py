@@ -1,14 +1,141 @@
-"""Is the world still the one that the model was calibrated in? A bet against it, and an alarm."""
+"""Drift: is the data still like the calibration data? Online p-values, a bet against them, an alarm."""
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaln, hyp1f1
+from sklearn.utils import check_random_state
 
-from labelsure._checks import FloatArray, check_choice, check_number
-from labelsure.metrics._inputs import check_p_values
+from labelsure._checks import (
+    FloatArray,
+    as_numbers,
+    check_choice,
+    check_number,
+    find_entry,
+    find_no_number,
+    is_real,
+)
+
+
+class OnlinePValues:
+    r"""Smoothed p-values of scores that arrive one after the other, each among those before it and itself.
+
+    The p-value of the n-th score is, with :math:`u_n` uniform on (0, 1],
+
+    .. math:: p_n = \frac{|\{i \le n : s_i > s_n\}| + u_n \, |\{i \le n : s_i = s_n\}|}{n}
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+        For the draws u.
+
+    Notes
+    -----
+    If the scores are exchangeable, which those of exchangeable examples under one fixed model are,
+    then p_1, p_2, ... are independent and uniform [1]_. The first l scores may be those of
+    calibration examples, in any order: the p-values after them keep that property. The model must
+    not have been trained on any of these examples.
+
+    References
+    ----------
+    .. [1] Vovk, V., Nouretdinov, I., Gammerman, A. (2003). Testing exchangeability on-line. ICML,
+       768-775.
+
+    Examples
+    --------
+    >>> p_values = OnlinePValues(random_state=0)
+    >>> p_values.update_many([3, 1, 2]).round(3).tolist()
+    [0.451, 0.642, 0.466]
+    >>> round(p_values.update(4), 3), len(p_values)
+    (0.114, 4)
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self._rng = check_random_state(random_state)
+        self._sorted: list[Any] = []
+
+    def __len__(self) -> int:
+        """Return the number of scores so far."""
+        return len(self._sorted)
+
+    def update(self, score: float) -> float:
+        """Take in one more score and return its p-value."""
+        return float(self.update_many([score])[0])
+
+    def update_many(self, scores: ArrayLike) -> FloatArray:
+        """Take in more scores, in the order of their arrival, and return their p-values.
+
+        Parameters
+        ----------
+        scores : array-like of int or float of shape (m,)
+            Nonconformity scores, larger is stranger. Whole numbers are compared as such, so ties
+            are exact.
+        """
+        checked = check_scores_in_order(scores)
+        draws = 1 - self._rng.random_sample(len(checked))  # in (0, 1]: no p-value is ever 0
+        p_values = []
+        for score, draw in zip(checked, draws.tolist(), strict=True):
+            below, up_to = bisect_left(self._sorted, score), bisect_right(self._sorted, score)
+            n_larger, n_equal = len(self) - up_to, up_to - below + 1
+            self._sorted.insert(up_to, score)
+            p_values.append((n_larger + draw * n_equal) / len(self))
+        return np.array(p_values, dtype=np.float64)
+
+
+def online_p_values(scores: ArrayLike, *, random_state: Any = None) -> FloatArray:
+    r"""Return the smoothed p-value of each score among those before it and itself.
+
+    .. math:: p_n = \frac{|\{i \le n : s_i > s_n\}| + u_n \, |\{i \le n : s_i = s_n\}|}{n}
+
+    with :math:`u_n` uniform on (0, 1]. For exchangeable scores they are independent and uniform
+    [1]_: what :class:`ExchangeabilityMartingale` and :func:`p_value_uniformity` ask for.
+
+    Parameters
+    ----------
+    scores : array-like of int or float of shape (n,)
+        Nonconformity scores of true labelsets under one fixed model, in the order of their arrival,
+        larger is stranger. The model must not have been trained on these examples.
+    random_state : int, RandomState instance or None, default=None
+        For the draws u. With an int, more scores at the end do not change the p-values before them.
+
+    Returns
+    -------
+    array of shape (n,)
+        Above 0 and at most 1.
+
+    See Also
+    --------
+    OnlinePValues : the same for scores that keep arriving.
+
+    References
+    ----------
+    .. [1] Vovk, V., Nouretdinov, I., Gammerman, A. (2003). Testing exchangeability on-line. ICML,
+       768-775.
+
+    Examples
+    --------
+    >>> online_p_values([3, 1, 2, 4], random_state=0).round(3).tolist()
+    [0.451, 0.642, 0.466, 0.114]
+    """
+    return OnlinePValues(random_state=random_state).update_many(scores)
+
+
+def check_scores_in_order(scores: ArrayLike) -> list[Any]:
+    """Return scores as Python numbers, which compare exactly whatever their size, or raise ValueError."""
+    array = np.asarray(scores) if hasattr(scores, "dtype") else np.asarray(scores, dtype=object)
+    if array.ndim != 1:
+        raise ValueError(f"scores must have shape (n,), one per example, got shape {array.shape}.")
+    if odd := find_no_number(scores, array):
+        raise ValueError(f"scores must be numbers, got {odd}.")
+    values: list[Any] = array.tolist()
+    for n, value in enumerate(values):
+        if not is_real(value) or value != value:  # noqa: PLR0124 - NaN, of any type
+            raise ValueError(f"scores must be numbers, got {value!r} at position {n}.")
+    return values
 
 
 @dataclass
@@ -75,9 +202,8 @@ class PowerMixture:
         self.n_p_values += len(p_values)
         self.total = float(totals[-1])
         total, path = totals[1:], np.empty(len(p_values))
-        few = (
-            total <= n + 1
-        )  # else the other form: its incomplete gamma function is above one half, and the sum huge
+        # else the other form: its incomplete gamma function is above one half, and the sum huge
+        few = total <= n + 1
         path[few] = np.log(hyp1f1(1, n[few] + 2, total[few])) - np.log(n[few] + 1)
         m, large = n[~few] + 1, total[~few]
         path[~few] = large + gammaln(m) + np.log(gammainc(m, large)) - m * np.log(large)
@@ -155,9 +281,8 @@ class ExchangeabilityMartingale:
         self.jump_rate = check_number(jump_rate, name="jump_rate", above=0)
         if self.jump_rate > 1:
             raise ValueError(f"jump_rate must be above 0 and at most 1, got {jump_rate!r}.")
-        self._betting = (
-            SimpleJumper(self.jump_rate) if method == "simple_jumper" else PowerMixture()
-        )
+        jumps = method == "simple_jumper"
+        self._betting = SimpleJumper(self.jump_rate) if jumps else PowerMixture()
         self._log_path: list[float] = []
         self._alarm: int | None = None
 
@@ -168,8 +293,7 @@ class ExchangeabilityMartingale:
     def __repr__(self) -> str:
         return (
             f"ExchangeabilityMartingale({self.method!r}, alarm_at={self.alarm_at:g}, {len(self)}"
-            f" p-values,"
-            f" log10 value {self.log10_value:.2f}, alarm {self.alarm})"
+            f" p-values, log10 value {self.log10_value:.2f}, alarm {self.alarm})"
         )
 
     def update(self, p_value: float) -> float:
@@ -186,13 +310,9 @@ class ExchangeabilityMartingale:
             in.
         """
         path = self._betting.advance(check_p_values(p_values, allow_zero=False)).tolist()
-        if self._alarm is None:
-            reached = (
-                n
-                for n, log in enumerate(path, start=len(self) + 1)
-                if log >= math.log(self.alarm_at)
-            )
-            self._alarm = next(reached, None)
+        if self._alarm is None and path and max(path) >= math.log(self.alarm_at):
+            first = next(n for n, log in enumerate(path) if log >= math.log(self.alarm_at))
+            self._alarm = len(self) + first + 1
         self._log_path += path
         return self.value
 
@@ -224,9 +344,35 @@ class ExchangeabilityMartingale:
     def statement(self) -> str:
         """What is guaranteed, and by whom it was proved, in one sentence."""
         return (
-            f"If the examples are exchangeable, the probability that the martingale ever reaches"
-            f" {self.alarm_at:g} is"
-            f" at most {1 / self.alarm_at:.4g} (Ville 1939; for smoothed online p-values: Vovk,"
-            f" Nouretdinov,"
-            " Gammerman 2003)."
+            "If the examples are exchangeable, the probability that the martingale ever reaches"
+            f" {self.alarm_at:g} is at most {1 / self.alarm_at:.4g} (Ville 1939; for smoothed"
+            " online p-values: Vovk, Nouretdinov, Gammerman 2003)."
         )
+
+
+def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
+    """Return p-values as an array of shape (n,), or say what is wrong.
+
+    Examples
+    --------
+    >>> check_p_values([0.5, 1.5], allow_zero=True)
+    Traceback (most recent call last):
+    ...
+    ValueError: p_values must lie between 0 and 1, got 1.5 at position 1.
+    """
+    array = as_numbers(p_values, name="p_values", shape="(n,)")
+    if array.dtype == bool or array.ndim != 1:
+        raise ValueError(
+            f"p_values must be numbers in an array of shape (n,), got shape {array.shape} of type"
+            f" {array.dtype}."
+        )
+    numbers = array.astype(np.float64)
+    if outside := find_entry(~((numbers >= 0) & (numbers <= 1)), numbers):
+        raise ValueError(f"p_values must lie between 0 and 1, got {outside}.")
+    if not allow_zero and np.any(numbers == 0):
+        raise ValueError(
+            f"p_values must be above 0, got 0 at position {int(np.argmin(numbers))}: smoothed"
+            " p-values never are. Make them with online_p_values, or look for a true labelset that"
+            " was no candidate."
+        )
+    return numbers
