@@ -145,13 +145,6 @@ def test_nothing_is_recommended_where_nothing_is_known():
     assert "Ask nothing yet" in str(advice)
 
 
-def test_objects_without_any_label_are_looked_at_too():
-    nothing = np.zeros_like(Y[HELD_OUT])
-    answers = by_question(advise(KNN, X[HELD_OUT], nothing, levels=[0.2]))
-    assert answers["few wrong", 0.2].figures["found"] == 1.0
-    assert answers["recall", 0.2].figures["recall"] == 1.0
-
-
 def test_outputs_of_all_folds_are_understood():
     folds = np.arange(100) % 2
     outputs = KNN.predict_proba(X[200:300])
@@ -161,15 +154,6 @@ def test_outputs_of_all_folds_are_understood():
         assert (
             len(advise(predictor, np.stack([new, new**2]), Y[300:500], levels=[0.2]).answers) == 7
         )
-
-
-def test_text_names_what_to_ask_first_and_lists_every_question():
-    advice = advise(KNN, X[HELD_OUT], Y[HELD_OUT])
-    assert f"Ask first: Which labelsets cannot be ruled out?\n    {advice.first.code}\n" in str(
-        advice
-    )
-    assert all(f"\n\n{question}: " in str(advice) for question in QUESTIONS)
-    assert all(len(line) <= 110 for line in str(advice).splitlines())
 
 
 def test_code_runs_as_it_is_written():
@@ -190,28 +174,18 @@ def test_code_runs_as_it_is_written():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "options", "message"),
     [
-        ((MLkNNClassifier, X, Y), "got the class MLkNNClassifier"),
-        ((RecallController(), X, Y), "not fitted yet"),
-        ((KNN, X, Y[:10]), "X and y must have the same number of rows"),
-        ((KNN, X[:10], Y[:10]), "at least 20 examples, half of which calibrate, got 10"),
-        ((KNN, X, Y.astype(float) * np.nan), "y must hold only 0 and 1, got nan"),
+        ((MLkNNClassifier, X, Y), {}, "got the class MLkNNClassifier"),
+        ((RecallController(), X, Y), {}, "not fitted yet"),
+        ((KNN, X, Y[:10]), {}, "X and y must have the same number of rows"),
+        ((KNN, X[:10], Y[:10]), {}, "at least 20 examples, half of which calibrate, got 10"),
+        ((KNN, X, Y.astype(float) * np.nan), {}, "y must hold only 0 and 1, got nan"),
+        ((KNN, X, Y), {"levels": []}, "levels must hold at least one number"),
+        ((KNN, X, Y), {"levels": [0.0]}, "significance must be a number strictly between"),
+        ((KNN, X, Y), {"max_objects": 5}, "max_objects must be a whole number of at least 20"),
     ],
 )
-def test_bad_models_and_examples_are_named(arguments, message):
+def test_bad_input_is_named(arguments, options, message):
     with pytest.raises(ValueError, match=message):
-        advise(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"levels": []}, "levels must hold at least one number"),
-        ({"levels": [0.0]}, "significance must be a number strictly between 0 and 1, got 0.0"),
-        ({"max_objects": 5}, "max_objects must be a whole number of at least 20"),
-    ],
-)
-def test_bad_options_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        advise(KNN, X, Y, **options)
+        advise(*arguments, **options)

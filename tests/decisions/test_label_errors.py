@@ -82,9 +82,8 @@ def test_p_values_of_rows_are_ranks_among_trusted_rows_held_out():
     )
     (rows,) = model.fold_indices_
     fresh = find_label_errors(model, X[SUSPECTS], given, trusted=(X[rows], Y_TRUE[rows]), level=0.4)
-    np.testing.assert_array_equal(
-        fresh.p_values, errors.p_values
-    )  # other data are all used, own ones as held out
+    # other data are all used, own ones as held out
+    np.testing.assert_array_equal(fresh.p_values, errors.p_values)
     measure = model.calibrator_.folds[0].measure
 
     def largest_gains(objects, labels):
@@ -125,22 +124,16 @@ def test_fewest_flagged_is_the_first_number_that_benjamini_hochberg_could_flag(n
 
 def test_too_few_trusted_rows_are_refused_before_any_suspect_is_looked_at():
     model = half().fit(X[:16], Y_TRUE[:16])
-    with pytest.raises(
-        ValueError, match=r"With 8 trusted rows .* nothing can be flagged at level=0.1.*at least 9"
-    ):
+    with pytest.raises(ValueError, match=r"With 8 trusted rows .* nothing can be flagged at"):
         find_label_errors(model, X[SUSPECTS], Y[SUSPECTS], trusted=(X[:16], Y_TRUE[:16]))
 
 
 def test_models_that_would_promise_nothing_are_refused():
     cross, inductive = folds().fit(X[TRUSTED], Y[TRUSTED]), half().fit(X[TRUSTED], Y[TRUSTED])
     trusted = (X[TRUSTED], Y[TRUSTED])
-    with pytest.raises(
-        ValueError, match="InductiveConformalClassifier with trusted rows, got Cross"
-    ):
+    with pytest.raises(ValueError, match="InductiveConformalClassifier with trusted rows, got"):
         find_label_errors(cross, X, Y, trusted=trusted)
-    with pytest.raises(
-        ValueError, match="CrossConformalClassifier without trusted rows, got Inductive"
-    ):
+    with pytest.raises(ValueError, match="CrossConformalClassifier without trusted rows, got"):
         find_label_errors(inductive, X, Y)
     with pytest.raises(ValueError, match="fitted on the rows to examine, X and Y, in this order"):
         find_label_errors(cross, X[SUSPECTS], Y[SUSPECTS])
@@ -164,18 +157,14 @@ def test_trusted_rows_that_trained_the_model_are_left_out_or_refused():
     held_out = find_label_errors(model, **suspects, trusted=(X[rows], Y_TRUE[rows]))
     more = find_label_errors(model, **suspects, trusted=(X[:150], Y_TRUE[:150]))
     np.testing.assert_array_equal(more.p_values, held_out.p_values)
-    head = find_label_errors(
-        model, **suspects, trusted=(X[:120], Y_TRUE[:120])
-    )  # the first rows of the fit
+    # the first rows of the fit
+    head = find_label_errors(model, **suspects, trusted=(X[:120], Y_TRUE[:120]))
     some = find_label_errors(
         model, **suspects, trusted=(X[rows[rows < 120]], Y_TRUE[rows[rows < 120]])
     )
     np.testing.assert_array_equal(head.p_values, some.p_values)
     shuffled = np.random.default_rng(0).permutation(150)
-    with pytest.raises(
-        ValueError,
-        match="trusted must hold the rows that the model was fitted on in the same order",
-    ):
+    with pytest.raises(ValueError, match="trusted must hold the rows that the model was fitted"):
         find_label_errors(model, **suspects, trusted=(X[shuffled], Y_TRUE[shuffled]))
     with pytest.raises(ValueError, match="must not have seen the rows to examine"):
         find_label_errors(

@@ -1,8 +1,14 @@
 """Selection around fitted models: every kind of model, the model's own examples, and what is refused."""
 
+from itertools import product
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
@@ -15,7 +21,6 @@ from sklearn.svm import LinearSVC
 
 from labelsure import (
     CrossConformalClassifier,
-    FullConformalClassifier,
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     MLkNNClassifier,
@@ -24,7 +29,7 @@ from labelsure import (
     calibrate_outputs,
     select_objects,
 )
-from labelsure.engine import AtMost
+from labelsure.decisions._review import Question, check_kind, log_probability, predict_with_sureness
 
 X, Y = make_multilabel_classification(
     n_samples=400, n_features=6, n_classes=3, length=80, random_state=0
@@ -86,15 +91,6 @@ def test_sureness_ranks_right_predictions_above_wrong_ones():
         )
 
 
-def test_full_conformal_predictor_is_asked_for_p_values():
-    model = FullConformalClassifier(MLkNNClassifier(n_neighbors=3), random_state=0).fit(
-        X[:20], Y[:20]
-    )
-    selector = ReviewSelector(model).calibrate(X[150:156], Y[150:156])
-    confidence = model.predict_labelsets(X[150:156]).confidence
-    assert selector.sureness_.tolist() == confidence.tolist()
-
-
 def outputs_of(part, n_folds=None):
     outputs = KNN.predict_proba(X[part])
     return outputs if n_folds is None else np.stack([outputs, outputs**2])
@@ -141,13 +137,6 @@ def test_frames_keep_their_names():
     assert "a wrong value of 'wood'" in selector.select(frame[NEW], alpha=0.2).statement
 
 
-def test_label_called_like_a_column_of_the_table_is_noticed():
-    labels = pd.DataFrame(Y, columns=["accepted", "b", "c"])
-    selection = ReviewSelector(KNN).calibrate(X[HELD_OUT], labels[HELD_OUT]).select(X[NEW])
-    with pytest.raises(ValueError, match="column 'accepted' of its own"):
-        selection.to_frame()
-
-
 def test_single_label_and_sparse_objects_are_understood():
     plain = LogisticRegression().fit(X[TRAIN], Y[TRAIN, 0])
     selection = (
@@ -164,16 +153,6 @@ def test_single_label_and_sparse_objects_are_understood():
 
 def own_examples(model, **options):
     return ReviewSelector(model, **options).calibrate(X[:300], Y[:300], from_fit=True)
-
-
-@pytest.mark.parametrize("kind", ["gap", "outputs"])
-def test_own_calibration_examples_serve_where_sureness_does_not_know_them(kind):
-    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:300], Y[:300])
-    (rows,) = model.fold_indices_
-    fresh = ReviewSelector(model, sureness=kind).calibrate(X[rows], Y[rows])
-    own = own_examples(model, sureness=kind)
-    assert own.sureness_.tolist() == fresh.sureness_.tolist()
-    assert own.right_.tolist() == fresh.right_.tolist()
 
 
 @pytest.mark.parametrize("kind", ["gap", "outputs"])
@@ -201,35 +180,23 @@ def test_own_calibration_examples_change_neither_prediction_nor_sureness(kind):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (
-            CrossConformalClassifier(MLkNNClassifier(), cv=3),
-            {},
-            "from_fit goes with an InductiveConformalClassifier",
-        ),
-        (
-            LabelWiseConformalClassifier(MLkNNClassifier()),
-            {},
-            "from_fit goes with an InductiveConformalClassifier",
-        ),
+        (CrossConformalClassifier(MLkNNClassifier(), cv=3), {}, "from_fit requires an"),
+        (LabelWiseConformalClassifier(MLkNNClassifier()), {}, "from_fit requires an"),
         (
             InductiveConformalClassifier(MLkNNClassifier()),
             {"sureness": "p-values"},
             "p-values depend on the examples",
         ),
-        (
-            InductiveConformalClassifier(MLkNNClassifier()),
-            {"sureness": len},
-            "functions of your own may",
-        ),
+        (InductiveConformalClassifier(MLkNNClassifier()), {"sureness": len}, "functions of your"),
         (
             InductiveConformalClassifier(MLkNNClassifier(), mondrian="cardinality"),
             {},
-            "from_fit goes without mondrian and weight",
+            "from_fit cannot be used with mondrian or weight",
         ),
         (
             InductiveConformalClassifier(MLkNNClassifier(), weight=lambda X: np.ones(len(X))),
             {},
-            "from_fit goes without mondrian and weight",
+            "from_fit cannot be used with mondrian or weight",
         ),
     ],
 )
@@ -266,79 +233,16 @@ def test_own_calibration_examples_that_belong_together_are_refused():
     """Pages of one document are no exchangeable examples; groups of one example each are."""
     model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
     own_examples(model.fit(X[:300], Y[:300], groups=np.arange(300)))
-    with pytest.raises(ValueError, match="from_fit goes without groups"):
+    with pytest.raises(ValueError, match="from_fit cannot be used with groups"):
         own_examples(model.fit(X[:300], Y[:300], groups=np.arange(300) // 3))
 
 
 def test_other_examples_than_those_of_fit_are_noticed():
     model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:300], Y[:300])
-    with pytest.raises(
-        ValueError, match="from_fit takes the 300 examples that fit was given, got 150"
-    ):
+    with pytest.raises(ValueError, match="from_fit takes the 300 examples that fit was given"):
         ReviewSelector(model).calibrate(X[HELD_OUT], Y[HELD_OUT], from_fit=True)
-    with pytest.raises(ValueError, match="in the same order: these score differently"):
+    with pytest.raises(ValueError, match="in the same order, but the scores"):
         ReviewSelector(model).calibrate(X[299::-1], Y[299::-1], from_fit=True)
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (
-            InductiveConformalClassifier,
-            "got the class InductiveConformalClassifier. Pass a fitted instance",
-        ),
-        ("a model", "model must be a fitted predictor"),
-        (None, "model must be a fitted predictor"),
-        (InductiveConformalClassifier(), "not fitted yet"),
-        (KNeighborsClassifier(), "not fitted yet"),
-    ],
-)
-def test_model_must_be_fitted(model, message):
-    with pytest.raises(ValueError, match=message):
-        ReviewSelector(model).calibrate(X[HELD_OUT], Y[HELD_OUT])
-
-
-def test_classifier_without_outputs_is_asked_for_a_function():
-    class Silent:
-        def predict(self, X):
-            return KNN.predict(X)
-
-    with pytest.raises(ValueError, match="sureness must be None or a function from X"):
-        ReviewSelector(Silent()).calibrate(X[HELD_OUT], Y[HELD_OUT])
-    selector = ReviewSelector(Silent(), sureness=lambda X: X[:, 0]).calibrate(
-        X[HELD_OUT], Y[HELD_OUT]
-    )
-    assert len(selector.select(X[NEW])) == 100
-
-
-@pytest.mark.parametrize(
-    ("held_out", "labels", "message"),
-    [
-        (X[:0], Y[:0], "at least one held-out example, got none"),
-        (X[:3], Y[:2], "X and y must have the same number of rows, got 3 and 2"),
-        (X[:3], Y[:3, :2], "y must have 3 columns, one per label, got 2"),
-        (X[:3], np.full((3, 3), np.nan), "y must hold only 0 and 1, got nan"),
-        (np.full((3, 6), np.nan), Y[:3], "NaN"),
-    ],
-)
-def test_bad_held_out_examples_are_named(held_out, labels, message):
-    with pytest.raises(ValueError, match=message):
-        ReviewSelector(MODELS["inductive"].fit(X[TRAIN], Y[TRAIN])).calibrate(held_out, labels)
-
-
-def test_selector_must_be_calibrated():
-    with pytest.raises(NotFittedError, match=r"call calibrate\(X, y\) first"):
-        ReviewSelector(KNN).select(X[NEW])
-
-
-def test_own_calibration_examples_that_may_have_dropped_constraints_are_refused():
-    """They would decide which labelsets are candidates, and so on what is judged."""
-    constraints = {"constraints": [AtMost(2, [0, 1, 2])], "on_violation": "drop"}
-    model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0, **constraints)
-    with pytest.warns(UserWarning, match="Going on without"):
-        model.fit(X[:300], Y[:300])
-    with pytest.raises(ValueError, match="from_fit goes without on_violation='drop'"):
-        own_examples(model)
 
 
 def test_statement_says_how_many_examples_do_not_know_the_label():
@@ -350,3 +254,197 @@ def test_statement_says_how_many_examples_do_not_know_the_label():
     assert (
         "75 more held-out examples do not say whether they have this label" in selection.statement
     )
+
+
+def test_classifier_without_outputs_needs_a_function():
+    class Silent:
+        def predict(self, X):
+            return KNN.predict(X)
+
+    with pytest.raises(ValueError, match="sureness must be None or a function from X"):
+        ReviewSelector(Silent()).calibrate(X[HELD_OUT], Y[HELD_OUT])
+    selector = ReviewSelector(Silent(), sureness=lambda X: X[:, 0])
+    assert len(selector.calibrate(X[HELD_OUT], Y[HELD_OUT]).select(X[NEW])) == 100
+
+
+@pytest.mark.parametrize(
+    ("model", "held_out", "labels", "message"),
+    [
+        (InductiveConformalClassifier, X, Y, "got the class InductiveConformalClassifier. Pass a"),
+        ("a model", X, Y, "model must be a fitted predictor"),
+        (KNeighborsClassifier(), X, Y, "not fitted yet"),
+        (KNN, X[:0], Y[:0], "at least one held-out example, got none"),
+        (KNN, X[:3], Y[:2], "X and y must have the same number of rows, got 3 and 2"),
+        (KNN, X[:3], Y[:3, :2], "3 columns, one per label, got 2|3 labels"),
+        (KNN, X[:3], np.full((3, 3), np.nan), "y must hold only 0 and 1, got nan"),
+        (KNN, np.full((3, 6), np.nan), Y[:3], "NaN"),
+    ],
+)
+def test_bad_models_and_examples_are_named(model, held_out, labels, message):
+    with pytest.raises(ValueError, match=message):
+        ReviewSelector(model).calibrate(held_out, labels)
+    with pytest.raises(NotFittedError, match=r"call calibrate\(X, y\) first"):
+        ReviewSelector(model).select(X[NEW])
+
+
+OUTPUTS = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]]
+
+
+CALIBRATION = [[1, 0], [1, 0], [0, 1]]
+
+
+def probability_by_hand(predicted, outputs, at_most):
+    """The mass of all labelsets that differ from the predicted one in at most this many labels."""
+    return sum(
+        np.prod(np.where(np.array(labelset) == 1, outputs, 1 - outputs))
+        for labelset in product((0, 1), repeat=len(outputs))
+        if np.sum(predicted != np.array(labelset)) <= at_most
+    )
+
+
+@given(
+    arrays(np.float64, (3, 4), elements=st.sampled_from([0.0, 0.1, 0.5, 0.8, 1.0])),
+    arrays(np.int8, (3, 4), elements=st.integers(0, 1)),
+    st.integers(0, 3),
+)
+def test_probability_of_few_wrong_labels_is_that_of_all_such_labelsets(outputs, predicted, at_most):
+    by_hand = [probability_by_hand(t, o, at_most) for t, o in zip(predicted, outputs, strict=True)]
+    np.testing.assert_allclose(
+        np.exp(log_probability(predicted, outputs, Question(4, at_most))), by_hand, atol=1e-12
+    )
+
+
+def test_probability_of_very_many_labels_stays_apart():
+    """Below the smallest float, where a plain product is 0 for both."""
+    outputs = np.array([[0.4] * 3000, [0.41] * 3000])
+    first, second = log_probability(
+        np.zeros((2, 3000), dtype=np.int8), outputs, Question(3000, at_most=1)
+    )
+    assert -2000 < second < first < -1000
+
+
+def test_gap_is_the_difference_of_the_two_lowest_scores():
+    predictor = calibrate_outputs(OUTPUTS, CALIBRATION)
+    predicted, gap = predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), "gap")
+    scores = sorted(predictor.nonconformity([[0.8, 0.3]] * 4, [[0, 0], [1, 0], [0, 1], [1, 1]]))
+    assert predicted.tolist() == [[1, 0]]
+    assert gap == pytest.approx(scores[1] - scores[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "question", "kind"),
+    [
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2), "gap"),
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, at_most=1), "outputs"),
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, label=1), "outputs"),
+        (calibrate_labels(OUTPUTS, CALIBRATION), Question(2), "outputs"),
+        (LabelWiseConformalClassifier(), Question(2, label=0), "outputs"),
+    ],
+)
+def test_default_kind_is_the_first_that_there_is(model, question, kind):
+    assert check_kind(None, model, question) == kind
+
+
+@pytest.mark.parametrize(
+    ("model", "question", "kind"),
+    [
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, at_most=1), "gap"),
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, at_most=1), "p-values"),
+        (calibrate_labels(OUTPUTS, CALIBRATION), Question(2), "p-values"),
+        (calibrate_labels(OUTPUTS, CALIBRATION), Question(2), "gap"),
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2), "confidence"),
+        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2), 3),
+    ],
+)
+def test_kind_that_does_not_go_with_model_or_question_is_refused(model, question, kind):
+    with pytest.raises(ValueError, match=r"sureness must be .*None or a function from X to one"):
+        check_kind(kind, model, question)
+
+
+def test_p_values_of_the_next_best_answer_are_one_kind():
+    predictor, labels = (
+        calibrate_outputs(OUTPUTS, CALIBRATION),
+        calibrate_labels(OUTPUTS, CALIBRATION),
+    )
+    whole = predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), "p-values")[1]
+    assert whole.tolist() == predictor.predict_labelsets([[0.8, 0.3]]).confidence.tolist()
+    for model in (predictor, labels):
+        _, one = predict_with_sureness(model, [[0.8, 0.3]], Question(2, label=0), "p-values")
+        assert one.tolist() == [0.5]
+
+
+def test_search_that_was_stopped_is_refused_where_it_must_not_depend_on_calibration():
+    stopped = SimpleNamespace(
+        certain=np.array([True, False]), labelsets=np.zeros((2, 2), dtype=np.int8)
+    )
+    model = SimpleNamespace(predict_labelsets=lambda _: stopped)
+    with pytest.raises(ValueError, match="was not found for certain"):
+        predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0], exact=True)
+    assert predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0])[
+        1
+    ].tolist() == [1.0, 2.0]
+
+
+NAMES = ("sea", "city")
+
+
+@pytest.mark.parametrize("label", ["sky", 2, -1, 0.5, True, ["sea"]])
+def test_unknown_label_is_named(label):
+    with pytest.raises(ValueError, match=r"label must be the name of a label or a number from 0"):
+        Question.of(0, label, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("at_most", "label", "message"),
+    [
+        (2, None, "at_most must be below the number of labels, 2, got 2"),
+        (-1, None, "at_most must be a whole number of at least 0"),
+        (0.5, None, "at_most must be a whole number of at least 0"),
+        (1, "sea", "at_most=1 and label='sea' are two questions"),
+    ],
+)
+def test_impossible_question_is_named(at_most, label, message):
+    with pytest.raises(ValueError, match=message):
+        Question.of(at_most, label, NAMES)
+
+
+NAN = float("nan")
+
+
+OBJECTS = np.random.default_rng(0).random((200, 3))
+
+
+LABELS = (OBJECTS[:, :2] + 0.2 * np.random.default_rng(1).normal(size=(200, 2)) > 0.5).astype(float)
+
+
+MODEL = MLkNNClassifier().fit(OBJECTS[:80], LABELS[:80])
+
+
+def test_selection_uses_the_examples_whose_label_is_known():
+    hidden = LABELS[80:150].copy()
+    hidden[::3, 1] = NAN
+    hidden[:, 0] = NAN
+    told = ~np.isnan(hidden[:, 1])
+    selector = ReviewSelector(MODEL, label=1).calibrate(OBJECTS[80:150], hidden)
+    expected = ReviewSelector(MODEL, label=1).calibrate(OBJECTS[80:150][told], LABELS[80:150][told])
+    assert selector.sureness_.tolist() == expected.sureness_.tolist()
+    assert selector.right_.tolist() == expected.right_.tolist()
+    again, other = (
+        selector.select(OBJECTS[150:], alpha=0.2),
+        expected.select(OBJECTS[150:], alpha=0.2),
+    )
+    assert again.accepted.tolist() == other.accepted.tolist()
+    frame = pd.DataFrame(hidden[:, ::-1], columns=["b", "a"])
+    named = ReviewSelector(MODEL, label="b").calibrate(OBJECTS[80:150], frame)
+    assert len(named.right_) == told.sum()
+
+
+def test_selection_refuses_unknown_labels_it_cannot_use():
+    hidden = LABELS[80:150].copy()
+    hidden[0, 0] = NAN
+    for question in ({}, {"at_most": 1}):
+        with pytest.raises(ValueError, match=r"got nan\. Unknown labels require a question about"):
+            ReviewSelector(MODEL, **question).calibrate(OBJECTS[80:150], hidden)
+    hidden[:, 0] = NAN
+    with pytest.raises(ValueError, match="at least one example with 'label_0' known"):
+        ReviewSelector(MODEL, label=0).calibrate(OBJECTS[80:150], hidden)

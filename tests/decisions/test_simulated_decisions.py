@@ -5,6 +5,7 @@ set, is known.
 """
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -50,14 +51,12 @@ class Population:
         return outputs, np.where(hidden[:, None] & (ranks > 0), np.nan, Y)
 
     def recall_loss(self, predicted):
-        return (
-            ((predicted == 0) & (self.Y == 1)).sum(axis=1) / np.maximum(self.Y.sum(axis=1), 1)
-        ).mean()
+        missed = ((predicted == 0) & (self.Y == 1)).sum(axis=1)
+        return (missed / np.maximum(self.Y.sum(axis=1), 1)).mean()
 
     def precision_loss(self, predicted):
-        return (
-            ((predicted == 1) & (self.Y == 0)).sum(axis=1) / np.maximum(predicted.sum(axis=1), 1)
-        ).mean()
+        false = ((predicted == 1) & (self.Y == 0)).sum(axis=1)
+        return (false / np.maximum(predicted.sum(axis=1), 1)).mean()
 
     def cover_loss(self, predicted):
         return (predicted < self.Y).any(axis=1).mean()
@@ -72,14 +71,21 @@ def expected_recall(rng, population, n, hide=None):
     )
 
 
-def recall_fails(rng, population, n, hide=None):
-    rule = control_recall(*population.draw(rng, n, hide), target=0.7, method="rcps", delta=0.1)
+def recall_fails(rng, population, n, hide=None, bound="betting"):
+    rule = control_recall(
+        *population.draw(rng, n, hide), target=0.7, method="rcps", delta=0.1, bound=bound
+    )
     return population.recall_loss(rule.predict(population.outputs)) > 0.3
 
 
-def precision_fails(rng, population, n, hide=None):
-    rule = control_precision(*population.draw(rng, n, hide), target=0.6, delta=0.1)
+def precision_fails(rng, population, n, hide=None, **options):
+    rule = control_precision(*population.draw(rng, n, hide), target=0.6, delta=0.1, **options)
     return population.precision_loss(rule.predict(population.outputs)) > 0.4
+
+
+bonferroni_fails = partial(
+    precision_fails, correction="bonferroni", thresholds=5, bound="hoeffding-bentkus"
+)
 
 
 def uncovered(rng, population, n, form):
@@ -125,50 +131,25 @@ def merged_folds(rng, controller, merge, disagree):
 
 COVER = partial(CoverController, form="threshold")
 SIZES = [(population, n) for population in (ANY, TIES) for n in (19, 40)]
-GAPS = ["anywhere", "by features"]
+WITH_GAPS = [*SIZES, (ANY, 40, "anywhere"), (ANY, 40, "by features")]
+FORMS = [(*size, form) for size in SIZES for form in ("count", "chance", "threshold")]
+LARGER = [(population, n) for population in (ANY, TIES) for n in (11, 30, 60, 100)]
+FOLDS = list(product((RecallController, COVER), ("random", "any"), (False, True)))
 CASES = {
-    "expected recall": (0.2, 500, expected_recall, [*SIZES, *((ANY, 40, hide) for hide in GAPS)]),
-    "recall, nearly always": (
+    "expected recall": (0.2, 500, expected_recall, WITH_GAPS),
+    "recall, nearly always": (0.1, 1500, recall_fails, WITH_GAPS),
+    "recall by Hoeffding and Bentkus": (
         0.1,
         1500,
-        recall_fails,
-        [*SIZES, *((ANY, 40, hide) for hide in GAPS)],
+        partial(recall_fails, bound="hoeffding-bentkus"),
+        SIZES,
     ),
-    "precision, nearly always": (
-        0.1,
-        1500,
-        precision_fails,
-        [*SIZES, *((ANY, 40, hide) for hide in GAPS)],
-    ),
-    "cover": (
-        0.2,
-        500,
-        uncovered,
-        [(*size, form) for size in SIZES for form in ("count", "chance", "threshold")],
-    ),
-    "a level for this predictor": (
-        0.1,
-        1500,
-        labelsets_fall_short,
-        [(p, n) for p in (ANY, TIES) for n in (11, 30, 60, 100)],
-    ),
-    "the same, few wrong labels": (
-        0.1,
-        1500,
-        labels_fall_short,
-        [(p, n) for p in (ANY, TIES) for n in (11, 30, 60, 100)],
-    ),
-    "folds": (
-        0.2,
-        1000,
-        merged_folds,
-        [
-            (c, m, d)
-            for c in (RecallController, COVER)
-            for m in ("random", "any")
-            for d in (False, True)
-        ],
-    ),
+    "precision, nearly always": (0.1, 1500, precision_fails, WITH_GAPS),
+    "precision by Bonferroni": (0.1, 1500, bonferroni_fails, SIZES),
+    "cover": (0.2, 500, uncovered, FORMS),
+    "a level for this predictor": (0.1, 1500, labelsets_fall_short, LARGER),
+    "the same, few wrong labels": (0.1, 1500, labels_fall_short, LARGER),
+    "folds": (0.2, 1000, merged_folds, FOLDS),
 }
 
 
@@ -179,6 +160,48 @@ def test_losses_are_at_most_what_is_stated(name):
         assert_at_most(
             nominal, lambda rng, given=setting: loss(rng, *given), n_sets, seed=100 + 2 * seed
         )
+
+
+def naive_recall(rng):
+    """The highest threshold whose mean loss is low enough, without a confidence bound."""
+    outputs, Y = TIES.draw(rng, 40)
+    missed = [((outputs < k / 5) & (Y == 1)).sum(axis=1) for k in range(6)]
+    shares = [(row / np.maximum(Y.sum(axis=1), 1)).mean() for row in missed]
+    chosen = max(k / 5 for k in range(6) if shares[k] <= 0.3)
+    return TIES.recall_loss(TIES.outputs >= chosen) > 0.3
+
+
+def unknown_taken_for_absent(rng):
+    outputs, Y = ANY.draw(rng, 40)
+    hidden = np.where(rng.random(Y.shape) < 0.7, 0, Y)
+    return ANY.recall_loss(control_recall(outputs, hidden, target=0.8).predict(ANY.outputs))
+
+
+def plain_level_falls_short(rng):
+    predictions = calibrate_outputs(*ANY.draw(rng, 30)).predict_labelsets(ANY.outputs)
+    return predictions.region(0.2).contains(ANY.Y).mean() < 0.8
+
+
+def surer_than_all_wrong_ones(rng):
+    sureness = rng.random(30)
+    right = rng.random(30) < 0.3 + 0.6 * sureness
+    accepted = sureness[10:] > sureness[:10][~right[:10]].max(initial=-1)
+    return (accepted & ~right[10:]).sum() / max(accepted.sum(), 1)
+
+
+@pytest.mark.parametrize(
+    ("nominal", "loss"),
+    [
+        (0.1, naive_recall),
+        (0.2, unknown_taken_for_absent),
+        (0.1, plain_level_falls_short),
+        (0.1, surer_than_all_wrong_ones),
+    ],
+)
+def test_rules_without_their_correction_are_refused(nominal, loss):
+    """The tests here can fail."""
+    with pytest.raises(AssertionError, match="promised at most"):
+        assert_at_most(nominal, loss, 300, seed=0)
 
 
 @pytest.mark.parametrize("n_values", [None, 1, 2, 3, 4])

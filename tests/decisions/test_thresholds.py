@@ -1,5 +1,6 @@
 """Thresholds under risk control: the definitions by brute force, odd data, targets out of reach, bad input."""
 
+import math
 import re
 from fractions import Fraction
 
@@ -9,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
 
 from labelsure import control_cover, control_precision, control_recall
-from labelsure.decisions import _recall
-from labelsure.decisions._risk_control import betting_rejects, hoeffding_bentkus_p_value
+from labelsure.decisions._thresholds import (
+    RecallSteps,
+    _count_in_sets,
+    betting_rejects,
+    expect_the_worst,
+    highest_log_capital,
+    hoeffding_bentkus_p_value,
+)
 
 BOUNDS = ["betting", "hoeffding-bentkus"]
 TARGETS = st.sampled_from([0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
@@ -88,16 +96,6 @@ def test_rcps_is_the_highest_threshold_below_which_all_pass(bound, problem, targ
     assert predictor.threshold == chosen
 
 
-def test_betting_in_blocks_is_betting_at_once(monkeypatch):
-    rng = np.random.default_rng(0)
-    outputs = rng.random((300, 4))
-    Y = (rng.random((300, 4)) < outputs).astype(int)
-    whole = control_recall(outputs, Y, method="rcps", bound="betting").threshold
-    monkeypatch.setattr(_recall, "BLOCK_ENTRIES", 2100)
-    assert control_recall(outputs, Y, method="rcps", bound="betting").threshold == whole
-    assert 0.1 < whole < 0.4
-
-
 @given(
     st.sampled_from(["fixed-sequence", "bonferroni"]),
     st.sampled_from(BOUNDS),
@@ -142,24 +140,6 @@ def test_grid_holds_the_decimals_that_people_write():
     assert control_precision(outputs, [[0, 0]] * 200, target=0.9, thresholds=11).threshold == 0.8
 
 
-def test_rows_without_labels_cost_no_recall():
-    outputs, Y = np.full((30, 2), 0.5), np.zeros((30, 2))
-    predictor = control_recall(outputs, Y, target=0.9)
-    assert predictor.threshold == np.inf
-    assert predictor.predict(outputs).sum() == 0
-    Y[:2] = 1  # (2 + 1) / 31 is below a tenth: even missing both rows altogether is fine
-    assert control_recall(outputs, Y, target=0.9).threshold == np.inf
-    Y[:3] = 1  # (3 + 1) / 31 is not
-    assert control_recall(outputs, Y, target=0.9).threshold == 0.5
-
-
-def test_empty_sets_cost_no_precision():
-    outputs = np.array([[0.2, 0.3]] * 99 + [[0.9, 0.2]])
-    predictor = control_precision(outputs, np.zeros((100, 2)), target=0.9, delta=0.1)
-    assert predictor.reached
-    assert predictor.threshold == 0.31
-
-
 @pytest.mark.parametrize(("n", "reached"), [(8, False), (9, True)])
 def test_recall_out_of_reach_keeps_all_labels(n, reached):
     """With crc at 0.9 nine examples are the fewest: 1 / (9 + 1) is a tenth."""
@@ -169,8 +149,8 @@ def test_recall_out_of_reach_keeps_all_labels(n, reached):
     assert predictor.predict([[0, 0.4]]).tolist() == [[0, 0] if reached else [1, 1]]
     assert ("Too few examples" in predictor.statement) is not reached
     assert predictor.statement.startswith(
-        "The expected recall of a new object is at least 0.9, an object without labels counting"
-        " as recall 1, for exch"
+        "The expected recall of a new object is at least 0.9, an object without labels counting as"
+        " recall 1, for exch"
     )
 
 
@@ -185,8 +165,7 @@ def test_rcps_out_of_reach_keeps_all_labels(bound):
     assert (few.reached, few.threshold, enough.reached, enough.threshold) == (False, 0.0, True, 0.5)
     assert few.statement.startswith(
         "With probability at least 0.9 over calibration sets the mean recall of new objects is at"
-        " least 0.9, an object"
-        " without labels counting as recall 1, for independent examples"
+        " least 0.9, an object without labels counting as recall 1, for independent examples"
     )
 
 
@@ -238,46 +217,16 @@ BOTH = [control_recall, control_precision]
 @pytest.mark.parametrize(
     ("outputs", "Y", "parameters", "message"),
     [
-        (
-            [[0.1, 1.2]],
-            [[0, 1]],
-            {},
-            "outputs must lie between 0 and 1, got 1.2 in row 0, column 1",
-        ),
+        ([[0.1, 1.2]], [[0, 1]], {}, "outputs must lie between 0 and 1, got 1.2 in row 0, column"),
         ([[0.1, 0.2, 0.3]], [[0, 1]], {}, "outputs must have shape (n_objects, 2), got (1, 3)"),
-        (
-            [[0.1, 0.2]],
-            [[0, 1], [1, 0]],
-            {},
-            "outputs and Y must have the same number of rows, got 1 and 2",
-        ),
+        ([[0.1, 0.2]], [[0, 1], [1, 0]], {}, "outputs and Y must have the same number of rows"),
         ([[0.1, 0.2]], [[0, 2]], {}, "Y must hold only 0 and 1, got 2"),
         (np.empty((0, 2)), np.empty((0, 2)), {}, "at least one calibration example, got none"),
         ([[0.1]], [[1]], {"target": 0}, "target must be a number strictly between 0 and 1, got 0"),
-        (
-            [[0.1]],
-            [[1]],
-            {"target": 1.0},
-            "target must be a number strictly between 0 and 1, got 1.0",
-        ),
-        (
-            [[0.1]],
-            [[1]],
-            {"target": 90},
-            "target must be a number strictly between 0 and 1, got 90",
-        ),
-        (
-            [[0.1]],
-            [[1]],
-            {"target": "0.9"},
-            "target must be a number strictly between 0 and 1, got '0.9'",
-        ),
-        (
-            [[0.1]],
-            [[1]],
-            {"target": np.nan},
-            "target must be a number strictly between 0 and 1, got nan",
-        ),
+        ([[0.1]], [[1]], {"target": 1.0}, "target must be a number strictly between 0 and 1, got"),
+        ([[0.1]], [[1]], {"target": 90}, "target must be a number strictly between 0 and 1, got"),
+        ([[0.1]], [[1]], {"target": "0.9"}, "target must be a number strictly between 0 and 1"),
+        ([[0.1]], [[1]], {"target": np.nan}, "target must be a number strictly between 0 and 1"),
     ],
 )
 def test_examples_and_targets_that_mean_nothing_are_refused(
@@ -291,61 +240,162 @@ def test_examples_and_targets_that_mean_nothing_are_refused(
     ("control", "parameters", "message"),
     [
         (control_recall, {"method": "ltt"}, "method must be one of 'crc', 'rcps', got 'ltt'"),
-        (control_recall, {"delta": 0.1}, "delta goes with method='rcps'"),
-        (control_recall, {"bound": "betting"}, "bound goes with method='rcps'"),
-        (
-            control_recall,
-            {"method": "rcps", "delta": 1},
-            "delta must be a number strictly between 0 and 1, got 1",
-        ),
-        (
-            control_recall,
-            {"method": "rcps", "bound": "wsr"},
-            "bound must be one of 'betting', 'hoeffding-bentkus'",
-        ),
+        (control_recall, {"delta": 0.1}, "delta requires method='rcps'"),
+        (control_recall, {"bound": "betting"}, "bound requires method='rcps'"),
+        (control_recall, {"method": "rcps", "delta": 1}, "delta must be a number strictly"),
+        (control_recall, {"method": "rcps", "bound": "wsr"}, "bound must be one of 'betting'"),
         (control_precision, {"delta": 0}, "delta must be a number strictly between 0 and 1, got 0"),
-        (
-            control_precision,
-            {"bound": None},
-            "bound must be one of 'betting', 'hoeffding-bentkus', got None",
-        ),
-        (
-            control_precision,
-            {"correction": "holm"},
-            "correction must be one of 'fixed-sequence', 'bonferroni', got",
-        ),
-        (
-            control_precision,
-            {"thresholds": 1},
-            "thresholds must be a whole number of at least 2, got 1",
-        ),
-        (
-            control_precision,
-            {"thresholds": True},
-            "thresholds must be a whole number of at least 2, got True",
-        ),
-        (
-            control_precision,
-            {"thresholds": []},
-            "thresholds must be a whole number or numbers between 0 and 1",
-        ),
-        (
-            control_precision,
-            {"thresholds": [0.5, 1.5]},
-            "thresholds must be a whole number or numbers between 0 and 1",
-        ),
-        (
-            control_precision,
-            {"thresholds": [np.nan]},
-            "thresholds must be a whole number or numbers between 0 and 1",
-        ),
-        (
-            control_precision,
-            {"thresholds": "many"},
-            "thresholds must be a whole number or numbers between 0 and 1",
-        ),
+        (control_precision, {"bound": None}, "bound must be one of 'betting'"),
+        (control_precision, {"correction": "holm"}, "correction must be one of 'fixed-sequence'"),
+        (control_precision, {"thresholds": 1}, "thresholds must be a whole number of at least 2"),
+        (control_precision, {"thresholds": True}, "thresholds must be a whole number of at least"),
+        (control_precision, {"thresholds": []}, "thresholds must be a whole number or numbers"),
+        (control_precision, {"thresholds": [0.5, 1.5]}, "thresholds must be a whole number or"),
+        (control_precision, {"thresholds": [np.nan]}, "thresholds must be a whole number or"),
+        (control_precision, {"thresholds": "many"}, "thresholds must be a whole number or"),
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(control, parameters, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         control([[0.1, 0.2]], [[0, 1]], **parameters)
+
+
+@given(examples(), st.integers(1, 19).map(lambda k: k / 20))
+def test_mean_loss_in_any_bag_is_at_most_the_level(bag, target):
+    outputs, Y = bag
+    total = Fraction(0)
+    for i in range(len(Y)):
+        others = np.arange(len(Y)) != i
+        threshold = control_recall(outputs[others], Y[others], target=target).threshold
+        if Y[i].any():
+            total += Fraction(int(np.sum((outputs[i] < threshold) & (Y[i] == 1))), int(Y[i].sum()))
+    assert total <= (1 - Fraction(str(target))) * len(Y)
+
+
+LEVELS = st.sampled_from(
+    [Fraction(1, 100), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)]
+)
+
+
+def divergence(a, b):
+    return sum(x * math.log(x / y) for x, y in ((a, b), (1 - a, 1 - b)) if x > 0)
+
+
+@given(st.integers(1, 200), st.data(), LEVELS)
+def test_hoeffding_bentkus_is_its_formula(n, data, level):
+    total = data.draw(st.integers(0, 6 * n).map(lambda k: Fraction(k, 6)))
+    hoeffding = math.exp(-n * divergence(float(min(total / n, level)), float(level)))
+    bentkus = math.e * binom.cdf(math.ceil(total), n, float(level))
+    assert hoeffding_bentkus_p_value(total, n, level) == pytest.approx(
+        min(hoeffding, bentkus), rel=1e-9, abs=1e-300
+    )
+
+
+def capital_by_hand(losses, level, delta):
+    """The gambler's highest capital, one bet after the other."""
+    n, capital, highest, sum_losses, sum_squares = len(losses), 1.0, 0.0, 0.0, 0.0
+    variance = 0.25
+    for i, loss in enumerate(losses, start=1):
+        bet = min(1.0, math.sqrt(2 * math.log(1 / delta) / (n * variance)))
+        capital *= 1 - bet * (loss - level)
+        highest = max(highest, capital)
+        sum_losses += loss
+        mean = (0.5 + sum_losses) / (i + 1)
+        sum_squares += (loss - mean) ** 2
+        variance = (0.25 + sum_squares) / (i + 1)
+    return highest
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 4), st.integers(1, 40)),
+        elements=st.sampled_from([0, 0.25, 0.5, 1]),
+    ),
+    LEVELS,
+    st.sampled_from([0.01, 0.1, 0.3]),
+)
+def test_betting_is_its_formula(losses, level, delta):
+    capitals = [capital_by_hand(row, float(level), delta) for row in losses]
+    np.testing.assert_allclose(
+        np.exp(highest_log_capital(losses, level, delta)), capitals, rtol=1e-9
+    )
+
+
+def test_betting_does_not_look_ahead():
+    """A bet is made before the loss is known: what comes later may not change whether the capital was reached."""
+    losses = np.zeros((2, 60))
+    losses[1, 40:] = 1
+    assert betting_rejects(losses, Fraction(1, 10), 0.2).tolist() == [True, True]
+
+
+@st.composite
+def examples_with_gaps(draw):
+    n, q = draw(st.integers(1, 8)), draw(st.integers(1, 5))
+    outputs = draw(arrays(np.float64, (n, q), elements=st.integers(0, 5).map(lambda k: k / 5)))
+    row = st.lists(st.sampled_from([0, 1, None]), min_size=q, max_size=q)
+    return outputs, [draw(row.filter(lambda row: set(row) != {None})) for _ in range(n)]
+
+
+NAN = float("nan")
+
+
+def recall_loss_by_hand(outputs, y, threshold):
+    """The loss of one example, label by label; None is unknown."""
+    true = [o for o, t in zip(outputs, y, strict=True) if t == 1]
+    maybe = [o for o, t in zip(outputs, y, strict=True) if t is None]
+    if true:
+        return Fraction(sum(o < threshold for o in true), len(true))
+    return Fraction(int(any(o < threshold for o in maybe)))
+
+
+def precision_loss_by_hand(outputs, y, threshold):
+    inside = [t for o, t in zip(outputs, y, strict=True) if o >= threshold]
+    known = [t for t in inside if t is not None]
+    if known:
+        return Fraction(known.count(0), len(known))
+    return Fraction(int(bool(inside)))
+
+
+@given(examples_with_gaps())
+def test_recall_losses_are_those_by_hand(drawn):
+    outputs, rows = drawn
+    labels, unknown = as_arrays(rows)
+    steps = RecallSteps.of(outputs, expect_the_worst(outputs, labels, unknown))
+    for d, threshold in enumerate(steps.thresholds):
+        by_hand = sum(
+            recall_loss_by_hand(o, y, threshold) for o, y in zip(outputs, rows, strict=True)
+        )
+        assert steps.total_loss(d) == by_hand
+
+
+@given(examples_with_gaps())
+def test_precision_losses_are_those_by_hand(drawn):
+    outputs, rows = drawn
+    grid = np.array([0.0, 0.3, 0.6, 1.0])
+    n_false, n_predicted = _count_in_sets(outputs, *as_arrays(rows)[:1], grid, as_arrays(rows)[1])
+    for k, threshold in enumerate(grid):
+        for i, (o, y) in enumerate(zip(outputs, rows, strict=True)):
+            loss = Fraction(int(n_false[k, i]), max(int(n_predicted[k, i]), 1))
+            assert loss == precision_loss_by_hand(o, y, threshold)
+
+
+def as_arrays(rows):
+    unknown = np.array([[t is None for t in row] for row in rows])
+    return np.array([[t or 0 for t in row] for row in rows], dtype=np.int8), unknown
+
+
+@pytest.mark.parametrize("control", [control_recall, control_precision])
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        ([[1, NAN], [NAN, NAN]], "at least one known label in every row, got only NaN in row 1"),
+        ([[1, NAN], [2, 0]], "Y must hold only 0 and 1, got 2"),
+        ([[1, NAN], ["x", 0]], "Y must hold only 0 and 1"),
+        ([[1, None], [0, 0]], "Y must hold only 0 and 1, got None"),
+        ([[1, 0], [0]], "rows of different length"),
+    ],
+)
+def test_what_is_no_label_is_named(control, Y, message):
+    with pytest.raises(ValueError, match=message):
+        control([[0.5, 0.2], [0.1, 0.6]], Y)

@@ -6,12 +6,9 @@ from labelsure.decisions._cover import LabelCover, control_cover
 from labelsure.decisions._label_errors import LabelErrors, fewest_flagged, find_label_errors
 from labelsure.decisions._pac import PacRegion, pac_region, pac_significance
 from labelsure.decisions._plan import QuestionPlan, plan
-from labelsure.decisions._precision import control_precision
-from labelsure.decisions._recall import control_recall
-from labelsure.decisions._review import ReviewSelector
-from labelsure.decisions._risk_control import ThresholdPredictor
+from labelsure.decisions._review import Question, ReviewSelector
 from labelsure.decisions._selection import Selection, select_objects
-from labelsure.decisions._sureness import Question
+from labelsure.decisions._thresholds import ThresholdPredictor, control_precision, control_recall
 
 __all__ = [
     "Advice",

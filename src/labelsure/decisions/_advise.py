@@ -1,8 +1,8 @@
-"""Which question to ask of a model: every question is asked of some objects, and what the answers say is measured."""
+"""Which question to ask of a model: ask every question of some objects, and measure the answers."""
 
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -10,16 +10,33 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_random_state
 
-from labelsure import _checks
-from labelsure._checks import FloatArray, IntArray, LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_count,
+    check_label_matrix,
+    check_same_length,
+    check_significance,
+)
 from labelsure.conformal import calibrate_labels, calibrate_outputs
-from labelsure.decisions import _sureness
 from labelsure.decisions._cover import control_cover
-from labelsure.decisions._precision import control_precision
-from labelsure.decisions._recall import control_recall
-from labelsure.decisions._review import ReviewSelector, check_model
+from labelsure.decisions._review import (
+    ReviewSelector,
+    check_model,
+    labels_of,
+    mean_outputs,
+    predict_with_sureness,
+    rows_of,
+    takes_fold_outputs,
+)
 from labelsure.decisions._selection import select_objects
+from labelsure.decisions._thresholds import control_precision, control_recall
 
+# the strongest answers first; "review" asks for something else, and is never recommended first
 QUESTIONS = {
     "labelsets": "Which labelsets cannot be ruled out?",
     "few wrong": "What is each label, so that at most h of them are wrong?",
@@ -28,14 +45,18 @@ QUESTIONS = {
     "recall": "Which labels hold nearly all true ones?",
     "precision": "Which labels are nearly all true?",
     "review": "Which predictions need no review?",
-}  # the strongest answers first; "review" asks for something else, and is never recommended first
+}
 
-CONTROLS = {"cover": control_cover, "recall": control_recall, "precision": control_precision}
+CONTROLS: dict[str, Callable[..., Any]] = {
+    "cover": control_cover,
+    "recall": control_recall,
+    "precision": control_precision,
+}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question yields at a level, the error accepted, whether that is worth asking for, and how to ask it."""
+    """What a question yields at an accepted error, whether that is worth asking, and how to ask it."""
 
     question: str
     level: float
@@ -47,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """Which question the data can answer, to be printed: an answer for each question and level, and the rows used."""
+    """Which question the data can answer: ``print`` it; an answer per question and level, and rows used."""
 
     answers: tuple[Answer, ...]
     basis: str
@@ -55,31 +76,31 @@ class Advice:
 
     @property
     def first(self) -> Answer | None:
-        """The strongest question with an informative answer, at the smallest error; None where there is none."""
+        """The strongest question with an informative answer, at the smallest error, or None."""
+        order = list(QUESTIONS)
         worth = [
             answer for answer in self.answers if answer.informative and answer.question != "review"
         ]
-        return min(
-            worth,
-            key=lambda answer: (list(QUESTIONS).index(answer.question), answer.level),
-            default=None,
-        )
+        return min(worth, key=lambda one: (order.index(one.question), one.level), default=None)
 
     def __repr__(self) -> str:
-        recommended = "Ask nothing yet: no answer says much. A larger error, a better learner or more data may help."
-        if self.first is not None:
-            words = f"At an error of {self.first.level:g}: {self.first.words}. X and y: other examples than these."
-            recommended = f"Ask first: {QUESTIONS[self.first.question]}\n    {self.first.code}\n{_wrap(words)}"
-        blocks = [
-            _wrap(self.basis),
-            recommended,
-            "What each question yields (* where that is worth asking for):",
-        ]
+        first = self.first
+        if first is None:
+            recommended = (
+                "Ask nothing yet: no answer says much. A larger error, a better learner or more"
+                " data may help."
+            )
+        else:
+            words = f"At an error of {first.level:g}: {first.words}. X and y: other examples than these."
+            recommended = (
+                f"Ask first: {QUESTIONS[first.question]}\n    {first.code}\n{_wrap(words)}"
+            )
+        blocks = [_wrap(self.basis), recommended, "What each question yields (* = worth asking):"]
         for question, text in QUESTIONS.items():
-            answers = [answer for answer in self.answers if answer.question == question]
             lines = [
-                _wrap(f"{'*' if one.informative else ' '} {one.level:<5g} {one.words}", 8)
-                for one in answers
+                _wrap(f"{'*' if answer.informative else ' '} {answer.level:<5g} {answer.words}", 8)
+                for answer in self.answers
+                if answer.question == question
             ]
             blocks += ["\n".join([f"{question}: {text}", *lines])] if lines else []
         return "\n\n".join(blocks)
@@ -135,176 +156,155 @@ def advise(
     >>> advise(model, X[500:], y[500:]).first.code
     'model.predict_labelsets(X_new).region(0.05)'
     """
-    errors = sorted(
-        float(_checks.check_significance(level)) for level in np.atleast_1d(levels).tolist()
-    )
+    errors = sorted(float(check_significance(level)) for level in np.atleast_1d(levels).tolist())
     if not errors:
         raise ValueError(
             "levels must hold at least one number between 0 and 1, got none. Pass (0.05, 0.1, 0.2)."
         )
-    most = _checks.check_count(max_objects, name="max_objects", at_least=20)
+    most = check_count(max_objects, name="max_objects", at_least=20)
     check_model(model)
-    n_labels, names = (
-        getattr(model, "n_labels_", getattr(model, "n_labels", None)),
-        _sureness.names_of_labels(model),
-    )
-    labels = _checks.check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
-    _checks.check_same_length(_sureness.rows_of(model, X), labels, names=("X", "y"))
+    n_labels, names = labels_of(model)
+    labels = check_label_matrix(y, name="y", n_labels=n_labels, label_names=names)
+    check_same_length(rows_of(model, X), labels, names=("X", "y"))
     rows = np.asarray(check_random_state(random_state).permutation(len(labels))[:most])
     if len(rows) < 20:
         raise ValueError(
             f"X and y must hold at least 20 examples, half of which calibrate, got {len(rows)}."
         )
     known, asked = np.split(rows, [len(rows) // 2])
-    sample = _Sample(
-        model, _take(model, X, known), labels[known], _take(model, X, asked), labels[asked]
-    )
-    answers = tuple(answer for level in errors for answer in sample.ask(level))
+    examples = _take(model, X, known), labels[known]
+    answers = tuple(_ask(model, *examples, _take(model, X, asked), labels[asked], errors))
     basis = (
-        f"{labels.shape[1]} labels, {labels[asked].sum(axis=1).mean():.1f} of them true on"
-        f" average. Measured on"
-        f" {len(asked)} objects (labelsets on at most 100), with {len(known)} others to"
-        f" calibrate, drawn at random."
+        f"{labels.shape[1]} labels, {labels[asked].sum(axis=1).mean():.1f} of them true on average."
+        f" Measured on {len(asked)} objects (labelsets on at most 100), with {len(known)} others to"
+        " calibrate, drawn at random."
     )
     return Advice(answers, basis, np.sort(rows))
 
 
-class _Sample:
-    """New objects and their labels Y, and known examples, which calibrate what the model does not answer itself."""
-
-    def __init__(self, model: Any, X: Any, y: LabelMatrix, new: Any, Y: LabelMatrix) -> None:
-        self.Y, self.few = Y, float(min(3 * Y.sum(axis=1).mean() + 1, Y.shape[1] / 2))
-        self.known = _sureness.mean_outputs(model, X, Y.shape[1]), y
-        self.outputs = _sureness.mean_outputs(model, new, Y.shape[1])
-        first = _take(model, new, np.arange(min(len(Y), 100)))
-        self.joint = (
-            {"model": model.predict_labelsets(first)} if hasattr(model, "predict_labelsets") else {}
-        )
-        self.by_label = (
-            {"model": model.predict_labels(new)} if hasattr(model, "predict_labels") else {}
-        )
-        if not self.joint:
-            code = "InductiveConformalClassifier(classifier).fit(X, y)"
-            self.joint[code] = calibrate_outputs(*self.known).predict_labelsets(self.outputs[:100])
-        if not self.by_label:
-            code = "LabelWiseConformalClassifier(classifier).fit(X, y)"
-            self.by_label[code] = calibrate_labels(*self.known).predict_labels(self.outputs)
-        self.reviews = []
-        for h in range(min(3, Y.shape[1])):
-            selector = ReviewSelector(model, at_most=h).calibrate(X, y)
-            _, sureness = _sureness.predict_with_sureness(
-                model, new, selector.question_, selector.kind_
-            )
-            self.reviews.append((selector, sureness))
-
-    def ask(self, level: float) -> Iterator[Answer]:
-        """Yield what each question yields at one level."""
-        for code, predictions in self.joint.items():
-            yield self._ask_labelsets(level, code, predictions)
-        for code, predictions in self.by_label.items():
-            wrong = ((self.Y.mean(axis=0) > 0.5) != self.Y).sum(axis=1).mean()  # without a model
-            counts = range(1 + min(10, int(wrong / 2), self.Y.shape[1] - 1))
-            yield _first_informative(
-                [self._ask_labels(level, code, predictions, h) for h in counts]
-            )
-            yield self._ask_labels(level, code, predictions)
+def _ask(
+    model: Any, X: Any, y: LabelMatrix, new: Any, Y: LabelMatrix, errors: Sequence[float]
+) -> Iterator[Answer]:
+    """Yield the answers for new objects with labels Y; X and y calibrate what the model cannot answer."""
+    n_labels = Y.shape[1]
+    outputs, new_outputs = mean_outputs(model, X, n_labels), mean_outputs(model, new, n_labels)
+    of_labelsets = of_labels = "model"
+    if hasattr(model, "predict_labelsets"):
+        joint = model.predict_labelsets(_take(model, new, np.arange(min(len(Y), 100))))
+    else:
+        of_labelsets = "InductiveConformalClassifier(classifier).fit(X, y)"
+        joint = calibrate_outputs(outputs, y).predict_labelsets(new_outputs[:100])
+    if hasattr(model, "predict_labels"):
+        by_label = model.predict_labels(new)
+    else:
+        of_labels = "LabelWiseConformalClassifier(classifier).fit(X, y)"
+        by_label = calibrate_labels(outputs, y).predict_labels(new_outputs)
+    reviews = []
+    for h in range(min(3, n_labels)):
+        selector = ReviewSelector(model, at_most=h).calibrate(X, y)
+        _, sureness = predict_with_sureness(model, new, selector.question_, selector.kind_)
+        reviews.append((selector, sureness))
+    few = float(min(3 * Y.sum(axis=1).mean() + 1, n_labels / 2))
+    without_model = ((Y.mean(axis=0) > 0.5) != Y).sum(axis=1).mean()
+    counts = range(1 + min(10, int(without_model / 2), n_labels - 1))
+    for level in errors:
+        yield _ask_labelsets(level, of_labelsets, joint)
+        yield _first_informative(_ask_labels(level, of_labels, by_label, Y, few, h) for h in counts)
+        yield _ask_labels(level, of_labels, by_label, Y, few, None)
         for question, control in CONTROLS.items():
-            yield self._ask_control(question, level, control)
-        yield _first_informative([self._ask_review(level, *review) for review in self.reviews])
-
-    def _ask_labelsets(self, level: float, code: str, predictions: Any) -> Answer:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # of too few examples, which the figures show
-            region = predictions.region(level)
-        median = float(np.median([sum(1 for _ in islice(one, 1001)) for one in region]))
-        undecided = float(region.undecided.mean())
-        many = "more than 1000" if median > 1000 else f"at most {np.ceil(median):.0f}"
-        words = f"half of the regions hold {many} labelset{'s' * (median > 1)}, and {undecided:.0%} of the labels"
-        code = f"{code}.predict_labelsets(X_new).region({level:g})"
-        figures = {"median_size": median, "undecided": undecided}
-        return Answer(
-            "labelsets",
-            level,
-            median <= 10 and undecided <= 0.5,
-            f"{words} are undecided",
-            code,
-            figures,
-        )
-
-    def _ask_labels(
-        self, level: float, code: str, predictions: Any, h: int | None = None
-    ) -> Answer:
-        option = "per_label=True" if h is None else f"at_most_wrong={h}"
-        region = predictions.region(level, per_label=h is None, at_most_wrong=h or 0)
-        left = float(
-            (region.outer if h is None else region.undecided | region.empty).sum(axis=1).mean()
-        )
-        found = float(region.outer[self.Y == 1].mean()) if self.Y.any() else 1.0
-        answered = "sure or possible" if h is None else f"left undecided with at most {h} wrong"
-        words = f"{left:.1f} labels of an object are {answered}; {found:.0%} of the true labels are sure or possible"
-        code = f"{code}.predict_labels(X_new).region({level:g}, {option})"
-        informative, figures = (
-            left <= self.few and found >= 0.5,
-            {"labels": left, "found": found, "h": h or 0},
-        )
-        return Answer(
-            "each label" if h is None else "few wrong", level, informative, words, code, figures
-        )
-
-    def _ask_control(self, question: str, level: float, control: Any) -> Answer:
-        target = round(1 - level, 10)
-        predictor = control(*self.known, target=target)
-        predicted = predictor.predict(self.outputs)
-        hits = predicted & self.Y
-        figures = {
-            "labels": float(predicted.sum(axis=1).mean()),
-            "covered": float((hits == self.Y).all(axis=1).mean()),
-            "recall": _mean_share(hits, self.Y),
-            "precision": _mean_share(hits, predicted),
-            "some": float(predicted.any(axis=1).mean()),
-        }
-        words = (
-            "{labels:.1f} labels of an object hold {recall:.0%} of its true ones, and all of them"
-            " for {covered:.0%} of"
-            " the objects; {precision:.0%} of these labels are true, and {some:.0%} of the"
-            " objects get any"
-        ).format(**figures)
-        informative = (
-            figures["some"] >= 0.5 if question == "precision" else figures["labels"] <= self.few
-        )
-        code = f"{question.capitalize()}Controller(classifier, target={target:g}).fit(X, y).predict(X_new)"
-        return Answer(
-            question,
-            level,
-            informative and getattr(predictor, "reached", True),
-            words,
-            code,
-            figures,
-        )
-
-    def _ask_review(self, level: float, selector: ReviewSelector, new: FloatArray) -> Answer:
-        selection = select_objects(selector.sureness_, selector.right_, new, alpha=level)
-        accepted = float(selection.accepted.mean())
-        limit = f"at most {level:.0%} of them in expectation with {selector.question_.fault}"
-        code = f"ReviewSelector(model, at_most={selector.at_most}).calibrate(X, y).select(X_new, alpha={level:g})"
-        words = f"{accepted:.0%} of the objects need no review, {limit}"
-        return Answer(
-            "review",
-            level,
-            accepted >= 0.2,
-            words,
-            code,
-            {"accepted": accepted, "h": selector.at_most},
-        )
+            target = round(1 - level, 10)
+            predictor = control(outputs, y, target=target)
+            predicted = predictor.predict(new_outputs).astype(bool)
+            yield _ask_control(question, level, target, predictor.reached, predicted, Y == 1, few)
+        yield _first_informative(_ask_review(level, *review) for review in reviews)
 
 
-def _first_informative(answers: list[Answer]) -> Answer:
-    return next((answer for answer in answers if answer.informative), answers[0])
+def _ask_labelsets(level: float, code: str, predictions: Any) -> Answer:
+    with warnings.catch_warnings():
+        # of too few examples, which the figures show
+        warnings.simplefilter("ignore", UserWarning)
+        region = predictions.region(level)
+    median = float(np.median([sum(1 for _ in islice(one, 1001)) for one in region]))
+    undecided = float(region.undecided.mean())
+    many = "more than 1000" if median > 1000 else f"at most {np.ceil(median):.0f}"
+    words = (
+        f"half of the regions hold {many} labelset{'s' * (median > 1)}, and {undecided:.0%} of the"
+        " labels are undecided"
+    )
+    code = f"{code}.predict_labelsets(X_new).region({level:g})"
+    figures = {"median_size": median, "undecided": undecided}
+    return Answer("labelsets", level, median <= 10 and undecided <= 0.5, words, code, figures)
 
 
-def _mean_share(parts: IntArray, wholes: Any) -> float:
+def _ask_labels(
+    level: float, code: str, predictions: Any, Y: LabelMatrix, few: float, h: int | None
+) -> Answer:
+    """Return the answer with at most h wrong labels or, for None, of each label by itself."""
+    region = predictions.region(level, per_label=h is None, at_most_wrong=h or 0)
+    if h is None:
+        question, option, answered = "each label", "per_label=True", "sure or possible"
+        open_labels = region.outer
+    else:
+        question, option = "few wrong", f"at_most_wrong={h}"
+        answered = f"left undecided with at most {h} wrong"
+        open_labels = region.undecided | region.empty
+    left = float(open_labels.sum(axis=1).mean())
+    found = float(region.outer[Y == 1].mean()) if Y.any() else 1.0
+    words = (
+        f"{left:.1f} labels of an object are {answered}; {found:.0%} of the true labels are sure"
+        " or possible"
+    )
+    code = f"{code}.predict_labels(X_new).region({level:g}, {option})"
+    figures = {"labels": left, "found": found, "h": h or 0}
+    return Answer(question, level, left <= few and found >= 0.5, words, code, figures)
+
+
+def _ask_control(
+    question: str,
+    level: float,
+    target: float,
+    reached: bool,
+    predicted: BoolArray,
+    Y: BoolArray,
+    few: float,
+) -> Answer:
+    hits = predicted & Y
+    figures = {
+        "labels": float(predicted.sum(axis=1).mean()),
+        "covered": float((hits == Y).all(axis=1).mean()),
+        "recall": _mean_share(hits, Y),
+        "precision": _mean_share(hits, predicted),
+        "some": float(predicted.any(axis=1).mean()),
+    }
+    words = (
+        "{labels:.1f} labels of an object hold {recall:.0%} of its true ones, and all of them for"
+        " {covered:.0%} of the objects; {precision:.0%} of these labels are true, and {some:.0%} of"
+        " the objects get any"
+    ).format(**figures)
+    useful = figures["some"] >= 0.5 if question == "precision" else figures["labels"] <= few
+    controller = f"{question.capitalize()}Controller(classifier, target={target:g})"
+    code = f"{controller}.fit(X, y).predict(X_new)"
+    return Answer(question, level, useful and reached, words, code, figures)
+
+
+def _ask_review(level: float, selector: ReviewSelector, new: FloatArray) -> Answer:
+    selection = select_objects(selector.sureness_, selector.right_, new, alpha=level)
+    accepted, h = float(selection.accepted.mean()), selector.at_most
+    words = (
+        f"{accepted:.0%} of the objects need no review, at most {level:.0%} of them in expectation"
+        f" with {selector.question_.fault}"
+    )
+    code = f"ReviewSelector(model, at_most={h}).calibrate(X, y).select(X_new, alpha={level:g})"
+    return Answer("review", level, accepted >= 0.2, words, code, {"accepted": accepted, "h": h})
+
+
+def _first_informative(answers: Iterator[Answer]) -> Answer:
+    """Return the first informative answer, or the first one where none is."""
+    asked = list(answers)
+    return next((answer for answer in asked if answer.informative), asked[0])
+
+
+def _mean_share(parts: BoolArray, wholes: BoolArray) -> float:
     """Return the mean over objects of a share of labels, 1 where there are none."""
     n_wholes = wholes.sum(axis=1)
     return float(np.where(n_wholes > 0, parts.sum(axis=1) / np.maximum(n_wholes, 1), 1.0).mean())
@@ -316,6 +316,6 @@ def _wrap(text: str, indent: int = 0) -> str:
 
 def _take(model: Any, X: Any, rows: IntArray) -> Any:
     """Return some objects, of every fold where a predictor takes the outputs of all folds."""
-    if isinstance(model, _sureness.ON_OUTPUTS) and model.fold_numbers is not None:
-        return [_safe_indexing(part, rows) for part in X]
+    if takes_fold_outputs(model):
+        return [_safe_indexing(of_fold, rows) for of_fold in X]
     return _safe_indexing(X, rows)

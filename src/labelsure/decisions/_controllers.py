@@ -1,16 +1,211 @@
 """Recall, precision and cover under control around any classifier: the estimators."""
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from labelsure.decisions._controller_base import Controller, check_target
-from labelsure.decisions._cover import LabelCover, control_cover
-from labelsure.decisions._precision import control_precision
-from labelsure.decisions._recall import control_recall
-from labelsure.decisions._risk_control import ThresholdPredictor
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    LabelMatrixLike,
+    MatrixLike,
+    check_choice,
+    read_labels,
+    split_unknown,
+)
+from labelsure._random import DRAW_UNIT, MERGING, draw_seeds, draw_uniforms, object_keys
+from labelsure.conformal._base import WrappingClassifier
+from labelsure.conformal._incomplete import Known
+from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
+from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.decisions._cover import UNKNOWN_REFUSED, LabelCover, control_cover
+from labelsure.decisions._thresholds import (
+    ThresholdPredictor,
+    add_assumption,
+    check_some_known,
+    control_precision,
+    control_recall,
+)
+
+MERGES = ("random", "any")
+"""How folds are merged, the default first."""
+
+FOLDS = "for exchangeable examples and folds that were not chosen by their labels"
+EACH = "conformal risk control in each of {K} folds: Angelopoulos, Bates, Fisch, Lei, Schuster 2024"
+DRAWS = "on average over the draws, one per object and the same for equal objects"
+CONDITIONS = {
+    "random": f"{FOLDS}, {DRAWS} ({EACH}; labels kept by votes and draws)",
+    "any": f"{FOLDS} ({EACH}; labels that any of them predicts)",
+}
+
+DRY_RUN = (np.array([[0.5]]), np.array([[1]]))
+"""An example that parameters are checked with, before anything is fitted."""
+
+
+@dataclass(eq=False, repr=False)  # scikit-learn compares and prints
+class Controller(WrappingClassifier):
+    """Base of the controllers: a classifier inside, and a threshold from examples that it has not seen.
+
+    The fitted state is ``models_`` and ``predictors_``, one of each per fold: outputs in, labels
+    out.
+    """
+
+    estimator: Any = None
+    _: KW_ONLY
+    target: float = 0.9
+    calibration_size: float | int = 0.3
+    prefit: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    memory: Any = None
+
+    _learned_last = "statement_"
+    _control: ClassVar[Callable[..., ThresholdPredictor | LabelCover]]
+    _options: ClassVar[tuple[str, ...]]
+    _claim: ClassVar[str] = ""
+    _fallback: ClassVar[str] = "all labels will be predicted"
+
+    def fit(
+        self, X: MatrixLike, y: LabelMatrixLike, *, label_names: Sequence[str] | None = None
+    ) -> Self:
+        """Fit the classifier, and calibrate with examples that it has not seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The training objects; with ``prefit``, the calibration objects.
+        y : array-like, sparse matrix or DataFrame of shape (n_objects, n_labels)
+            Their labels, zeros and ones; for recall and precision NaN where a label is not known.
+        label_names : sequence of str or None, default=None
+            What the labels are called; None: as the columns of ``y``, where it is a DataFrame.
+        """
+        self._calibrate(*DRY_RUN)
+        filled, missing = split_unknown(y)
+        X, Y = self._check_fit(X, filled, label_names, prefit=self.prefit)
+        unknown = None if missing is None else self._read_unknown(missing, label_names)
+        split_seed, model_seed, self.draw_seed_ = draw_seeds(self.random_state, 3)
+        splits = self._splits(X, Y, split_seed)
+        if self.prefit:
+            (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
+            models = [FoldModel(self.estimator, outputs)]
+        else:
+            known = Known.of(unknown, self.estimator)
+            labels, parts = (Y, splits) if known is None else (known.mark(Y), known.trains(splits))
+            seeds = draw_seeds(model_seed, len(parts))
+            given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory}
+            models = fit_models(self.estimator, X, labels, parts, seeds=seeds, needs=[], **given)
+        self.models_ = [fold.model for fold in models]
+        self.fold_indices_ = [split.calibration for split in splits]
+        self._learn([fold.outputs for fold in models], Y, unknown)
+        return self
+
+    def predict(self, X: MatrixLike) -> Any:
+        """Return the labels of new objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array or DataFrame of shape (n_objects, n_labels)
+            Zeros and ones; see :meth:`set_output`.
+        """
+        X = self._check_objects(X)
+        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
+        folds = zip(self.predictors_, outputs, strict=True)
+        predicted = [predictor.predict(of_fold) for predictor, of_fold in folds]
+        if len(predicted) == 1:
+            return self._put_out(predicted[0], X)
+        draws = None
+        if self.merge_ == "random":
+            draws = draw_uniforms(self.draw_seed_, MERGING, object_keys(X))
+        return self._put_out(merge_votes(predicted, draws), X)
+
+    def _promise(self) -> str:
+        return str(self.statement_)
+
+    def _calibrate(self, outputs: Any, Y: Any) -> ThresholdPredictor | LabelCover:
+        """Return the predictor for these calibration examples."""
+        options = {name: getattr(self, name) for name in ("target", *self._options)}
+        return type(self)._control(outputs, Y, **options)
+
+    def _splits(self, X: MatrixLike, Y: LabelMatrix, seed: int) -> list[Split]:
+        """Return what trains and what calibrates, or raise ValueError before anything is fitted."""
+        cv = getattr(self, "cv", None)
+        self.merge_ = check_choice(getattr(self, "merge", MERGES[0]), MERGES, name="merge")
+        if self.prefit and cv is not None:
+            raise ValueError(
+                "cv cannot be used with prefit=True, because a model that is already fitted has no"
+                " folds."
+            )
+        if self.prefit:
+            return [Split(np.empty(0, dtype=np.int64), np.arange(len(Y)))]
+        if cv is None:
+            train, calibration = hold_out(self.calibration_size, len(Y), seed)
+            # in random order: bounds that bet on one example after the other must not meet them
+            # sorted by their labels
+            return [Split(train, check_random_state(seed).permutation(calibration))]
+        return make_splits(cv, X, Y, seed)
+
+    def _read_unknown(self, missing: Any, label_names: Sequence[str] | None) -> BoolArray:
+        """Return where labels are unknown, or raise ValueError where that cannot be used."""
+        unknown: BoolArray = read_labels(missing, label_names, name="y")[0].astype(bool)
+        check_some_known(unknown, name="y")
+        return unknown
+
+    def _learn(
+        self, outputs: Sequence[FloatArray], Y: LabelMatrix, unknown: BoolArray | None
+    ) -> None:
+        """Calibrate each fold, and state what is proven."""
+        labels = Y if unknown is None else np.where(unknown, np.nan, Y)
+        folds = zip(outputs, self.fold_indices_, strict=True)
+        self.predictors_ = [self._calibrate(of_fold, labels[rows]) for of_fold, rows in folds]
+        n_folds, size = len(self.predictors_), len(self.fold_indices_[0])
+        self.reached_ = all(predictor.reached for predictor in self.predictors_)
+        if not self.reached_:
+            each = " in each fold" if n_folds > 1 else ""
+            warnings.warn(
+                f"{size} calibration examples{each} are too few to certify target={self.target:g}:"
+                f" where they do not, {self._fallback}. Calibrate with more examples, or lower the"
+                " target.",
+                stacklevel=3,
+            )
+        if n_folds == 1:
+            self.statement_ = self.predictors_[0].statement
+        else:
+            claim = self._claim.format(target=float(self.target))
+            conditions = CONDITIONS[self.merge_].format(K=n_folds)
+            self.statement_ = add_assumption(f"{claim}, {conditions}.", unknown)
+
+
+def merge_votes(predicted: Sequence[IntArray], draws: IntArray | None) -> IntArray:
+    """Return the labels that enough folds predict, from K arrays of zeros and ones of shape (n, q).
+
+    Those that any fold predicts or, with draws u from 1 to ``DRAW_UNIT``, one per object, those
+    that at least a share u / ``DRAW_UNIT`` of the folds predict.
+
+    Examples
+    --------
+    >>> folds = [np.array([[1, 1, 0]]), np.array([[1, 0, 0]])]
+    >>> merge_votes(folds, None).tolist(), merge_votes(folds, np.array([DRAW_UNIT])).tolist()
+    ([[1, 1, 0]], [[1, 0, 0]])
+    """
+    votes = np.sum(predicted, axis=0)
+    if draws is None:
+        enough: BoolArray = votes > 0
+    else:
+        # u - 1 = 0 .. DRAW_UNIT - 1 is below votes / K with a probability of at least votes / K,
+        # never of less
+        enough = votes * DRAW_UNIT > len(predicted) * (draws[:, None] - 1)
+    return enough.astype(np.int64)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -102,22 +297,18 @@ class RecallController(Controller):
     cv: Any = None
     merge: str = "random"
 
+    _control = staticmethod(control_recall)
+    _options = ("method", "delta", "bound")
     _claim = "The expected recall of a new object is at least {target:g}, an object without labels counting as recall 1"
 
-    def _check_parameters(self) -> Fraction:
-        target = check_target(self.target)
-        self._calibrate(*DRY_RUN)
-        if self.cv is not None and self.method != "crc":
+    def _calibrate(self, outputs: Any, Y: Any) -> ThresholdPredictor | LabelCover:
+        if self.cv is not None and self.method == "rcps":
             raise ValueError(
-                f"method={self.method!r} goes with a part held out, cv=None: what holds with high"
-                f" probability for each"
-                " fold does not for all of them together. Use method='crc', or no cv."
+                f"method={self.method!r} cannot be used with cv: what holds with high probability"
+                " for each fold does not hold for all of them together. Use method='crc', or"
+                " cv=None."
             )
-        return target
-
-    def _calibrate(self, outputs: Any, Y: Any) -> ThresholdPredictor:
-        asked: dict[str, Any] = {"method": self.method, "delta": self.delta, "bound": self.bound}
-        return control_recall(outputs, Y, target=self.target, **asked)
+        return super()._calibrate(outputs, Y)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -178,15 +369,9 @@ class PrecisionController(Controller):
     correction: str = "fixed-sequence"
     bound: str = "betting"
 
-    _fallback = "no label is predicted"
-
-    def _check_parameters(self) -> Fraction:
-        self._calibrate(*DRY_RUN)
-        return check_target(self.target)
-
-    def _calibrate(self, outputs: Any, Y: Any) -> ThresholdPredictor:
-        names = ("target", "delta", "thresholds", "correction", "bound")
-        return control_precision(outputs, Y, **{name: getattr(self, name) for name in names})
+    _control = staticmethod(control_precision)
+    _options = ("delta", "thresholds", "correction", "bound")
+    _fallback = "no label will be predicted"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -236,16 +421,9 @@ class CoverController(Controller):
     cv: Any = None
     merge: str = "random"
 
+    _control = staticmethod(control_cover)
+    _options = ("form",)
     _claim = "All true labels of a new object are among the labels predicted with probability at least {target:g}"
-    _uses_unknown = False
 
-    def _check_parameters(self) -> Fraction:
-        self._calibrate(*DRY_RUN)
-        return check_target(self.target)
-
-    def _calibrate(self, outputs: Any, Y: Any) -> LabelCover:
-        return control_cover(outputs, Y, target=self.target, form=self.form)
-
-
-DRY_RUN = (np.array([[0.5]]), np.array([[1]]))
-"""An example to check parameters with, in the one place where they are checked, before anything is fitted."""
+    def _read_unknown(self, missing: Any, label_names: Any) -> BoolArray:  # noqa: ARG002
+        raise ValueError(f"y {UNKNOWN_REFUSED}")

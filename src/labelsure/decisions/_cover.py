@@ -15,22 +15,27 @@ import numpy as np
 from labelsure._checks import (
     FloatArray,
     IntArray,
-    LabelMatrix,
     LabelMatrixLike,
     check_choice,
     check_examples,
     check_outputs,
+    check_significance,
     split_unknown,
 )
-from labelsure.decisions._risk_control import check_probability
+from labelsure.decisions._thresholds import TARGET_EXAMPLE
 
 FORMS = ("count", "chance", "threshold")
 """How labels are cut off, the default first."""
 
 CLAIM = (
     "All true labels of a new object are among the labels predicted with probability at least"
-    " {target:g}, for"
-    " exchangeable examples (Vovk, Gammerman, Shafer 2005, with the score of the last true label)."
+    " {target:g}, for exchangeable examples (Vovk, Gammerman, Shafer 2005, with the score of the"
+    " last true label)."
+)
+UNKNOWN_REFUSED = (
+    "must hold only 0 and 1, got nan: whether all true labels are covered is unknown where some"
+    " labels are. Leave out examples with NaN, or control the recall (RecallController,"
+    " control_recall), which can use them."
 )
 TOO_FEW = " Too few examples show that, so all labels are predicted."
 
@@ -161,13 +166,13 @@ def control_cover(
     >>> print(f"{adaptive.predict(outputs).sum(axis=1).mean():.1f} labels on average")
     10.1 labels on average
     """
-    _refuse_unknown(Y)
+    if split_unknown(Y)[1] is not None:
+        raise ValueError(f"Y {UNKNOWN_REFUSED}")
     checked, labels, names = check_examples(outputs, Y)
-    wanted = check_probability(
-        target, name="target", example="For a probability of 90 % pass target=0.9."
-    )
+    wanted = check_significance(target, name="target", example=TARGET_EXAMPLE)
     check_choice(form, FORMS, name="form")
-    scores = last_true_numbers(joining_numbers(checked, form), labels)
+    joined = joining_numbers(checked, form)
+    scores = np.where(labels == 1, joined, -np.inf).max(axis=1)  # of each example's last true label
     limit = quantile_of_scores(scores, 1 - wanted)
     reached = limit < np.inf
     claim = CLAIM.format(target=float(wanted))
@@ -206,12 +211,6 @@ def joining_numbers(outputs: FloatArray, form: str) -> FloatArray:
     return numbers
 
 
-def last_true_numbers(numbers: FloatArray, Y: LabelMatrix) -> FloatArray:
-    """Return the number of each example's last true label, minus infinity where it has none."""
-    last: FloatArray = np.where(Y == 1, numbers, -np.inf).max(axis=1)
-    return last
-
-
 def quantile_of_scores(scores: FloatArray, alpha: Fraction) -> float:
     """Return the conformal quantile: the lowest limit that, one more added, a share of ``alpha`` exceeds at most.
 
@@ -225,12 +224,3 @@ def quantile_of_scores(scores: FloatArray, alpha: Fraction) -> float:
     """
     n_above = alpha * (len(scores) + 1) // 1 - 1
     return float(np.sort(scores)[len(scores) - 1 - n_above]) if n_above >= 0 else float("inf")
-
-
-def _refuse_unknown(Y: Any) -> None:
-    if split_unknown(Y)[1] is not None:
-        raise ValueError(
-            "Y must hold only 0 and 1, got nan. Whether all true labels are covered is not known"
-            " where some are not:"
-            " leave out examples with NaN, or control the recall, which can use them."
-        )

@@ -17,15 +17,14 @@ from labelsure._checks import (
     LabelMatrixLike,
     MatrixLike,
     check_count,
-    check_label_matrix,
+    check_gaps,
     check_same_length,
+    check_significance,
     made_up_names,
     row_index_of,
-    split_unknown,
 )
 from labelsure.conformal import CrossConformalClassifier, InductiveConformalClassifier
 from labelsure.conformal._models import outputs_of_models
-from labelsure.decisions._risk_control import check_probability
 from labelsure.decisions._selection import select
 from labelsure.measures import Need
 from labelsure.predictions._frames import choose_library, make_frame
@@ -37,9 +36,8 @@ FEW = 10
 
 NO_LEVEL = (
     "An order of doubt, without a level: ranks among the examined rows themselves are uniform"
-    " whatever is wrong with"
-    " them, so no share of errors among the first can be promised. With trusted rows it can: pass"
-    " trusted=(X, Y)."
+    " whatever is wrong with them, so no share of errors among the first can be promised. With"
+    " trusted rows it can: pass trusted=(X, Y)."
 )
 
 
@@ -196,53 +194,40 @@ def find_label_errors(
     promised = _check_level(level)
     _check_kind(model, folds=trusted is None)
     X, labels, complete = _read(model, X, Y)
-    described = {
-        "label_names": model.label_names_ or made_up_names(model.n_labels_),
-        "index": row_index_of(X),
-    }
+    names = model.label_names_ or made_up_names(model.n_labels_)
+    index = row_index_of(X)
     if trusted is None:
-        return LabelErrors(_out_of_fold_gains(model, X, labels), labels, NO_LEVEL, **described)
+        gains = _out_of_fold_gains(model, X, labels)
+        return LabelErrors(gains, labels, NO_LEVEL, names, index=index)
     n_suspects = int(complete.sum())
     trusted_gains = _trusted_gains(model, *trusted)
-    least = fewest_flagged(len(trusted_gains), n_suspects, level)
+    n_trusted = len(trusted_gains)
+    least = fewest_flagged(n_trusted, n_suspects, level)
     if least > n_suspects:
         raise ValueError(
-            f"With {len(trusted_gains)} trusted rows to calibrate with, nothing can be flagged at"
-            f" level={level:g}: that"
-            f" takes at least {math.ceil(1 / promised) - 1}. Bring more trusted rows, or accept a"
-            f" higher level."
+            f"With {n_trusted} trusted rows to calibrate with, nothing can be flagged at"
+            f" level={level:g}: that takes at least {math.ceil(1 / promised) - 1}. Bring more"
+            " trusted rows, or accept a higher level."
         )
     scores, gains = _score_rows(model, X, labels, complete)
     if _rows_of_fit(model, scores) is not None or _holds_rows_of_fit(model, scores):
         raise ValueError(
-            f"model must not have seen the rows to examine, but was fitted on them. Use"
+            "model must not have seen the rows to examine, but was fitted on them. Use"
             f" {FIT_TRUSTED}."
         )
-    nothing_right = np.zeros(
-        len(trusted_gains), dtype=bool
-    )  # every trusted row counts in the p-values
-    chosen = select(trusted_gains, nothing_right, gains[complete].max(axis=1), promised, batch=True)
+    every_row = np.zeros(n_trusted, dtype=bool)  # every trusted row counts in the p-values
+    chosen = select(trusted_gains, every_row, gains[complete].max(axis=1), promised, batch=True)
     p_values, flagged = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=bool)
     p_values[complete], flagged[complete] = chosen.p_values, chosen.accepted
     statement = (
         f"{int(flagged.sum())} of {n_suspects} rows flagged; flagging any takes at least {least}."
-        f" The expected share of"
-        f" correctly labelled rows among the flagged ones is at most {float(promised):g}, for"
-        f" independent rows, of"
-        f" which correctly labelled ones are distributed like the {len(trusted_gains)} trusted"
-        f" ones (Bates et al."
-        " 2023). It is an average over trusted rows and tables; the labels within a flagged row"
-        " are an order, without"
-        " a level."
+        " The expected share of correctly labelled rows among the flagged ones is at most"
+        f" {float(promised):g}, for independent rows, of which correctly labelled ones are"
+        f" distributed like the {n_trusted} trusted ones (Bates et al. 2023). It is an average over"
+        " trusted rows and tables; the labels within a flagged row are an order, without a level."
     )
     return LabelErrors(
-        gains,
-        labels,
-        statement,
-        p_values=p_values,
-        flagged=flagged,
-        level=float(promised),
-        **described,
+        gains, labels, statement, names, p_values, flagged, level=float(promised), index=index
     )
 
 
@@ -270,32 +255,26 @@ def fewest_flagged(n_trusted: int, n_suspects: int, level: float = 0.1) -> int:
     >>> fewest_flagged(n_trusted=100, n_suspects=1000)
     100
     """
-    n, m = (
-        check_count(count, name=name)
-        for count, name in ((n_trusted, "n_trusted"), (n_suspects, "n_suspects"))
-    )
+    n = check_count(n_trusted, name="n_trusted")
+    m = check_count(n_suspects, name="n_suspects")
     return math.ceil(m / (_check_level(level) * (n + 1)))
 
 
 def _check_level(level: Any) -> Fraction:
-    return check_probability(
-        level, name="level", example="To accept 10 % correct rows pass level=0.1."
-    )
+    example = "To accept 10 % correct rows pass level=0.1."
+    return check_significance(level, name="level", example=example)
 
 
 def _check_kind(model: Any, *, folds: bool) -> None:
-    """Raise ValueError where the model is not of the kind that the question takes."""
-    wanted, how = (
-        (CrossConformalClassifier, FIT_FOLDS)
-        if folds
-        else (InductiveConformalClassifier, FIT_TRUSTED)
-    )
-    why = "" if folds else ": scores of several fold models would break the proof"
+    """Raise ValueError unless the model is a fitted one of the class that is needed."""
+    wanted: Any = CrossConformalClassifier if folds else InductiveConformalClassifier
     if not isinstance(model, wanted):
-        rows = "without trusted rows" if folds else "with trusted rows"
         got = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        with_trusted = f"{got}: scores of several fold models would break the proof"
         raise ValueError(
-            f"model must be of type {wanted.__name__} {rows}, got {got}{why}. Use {how}."
+            f"model must be of type {wanted.__name__} {'without' if folds else 'with'} trusted"
+            f" rows, got {got if folds else with_trusted}. Use"
+            f" {FIT_FOLDS if folds else FIT_TRUSTED}."
         )
     check_is_fitted(model)
 
@@ -305,14 +284,13 @@ def _read(
 ) -> tuple[MatrixLike, LabelMatrix, BoolArray]:
     """Return objects, labels, unknown ones 0, and which rows have no unknown label."""
     X = model._check_objects(X)
-    known = {"n_labels": model.n_labels_, "label_names": model.label_names_}
-    filled, missing = split_unknown(Y)
-    labels = check_label_matrix(filled, name=name, **known)
-    check_same_length(X, labels, names=(name.replace("Y", "X"), name))
-    unknown = None if missing is None else check_label_matrix(missing, name=name, **known)
-    complete: BoolArray = (
-        np.ones(len(labels), dtype=bool) if unknown is None else np.all(unknown == 0, axis=1)
+    labels, unknown = check_gaps(
+        Y, name=name, n_labels=model.n_labels_, label_names=model.label_names_
     )
+    check_same_length(X, labels, names=(name.replace("Y", "X"), name))
+    complete: BoolArray = np.ones(len(labels), dtype=bool)
+    if unknown is not None:
+        complete = ~np.asarray(unknown.any(axis=1))
     if not complete.any():
         raise ValueError(f"{name} must hold at least one row without unknown labels, got none.")
     return X, labels, complete
@@ -346,7 +324,7 @@ def _out_of_fold_gains(model: Any, X: MatrixLike, labels: LabelMatrix) -> FloatA
             scores, gains[rows] = _flip_gains(model, k, _safe_indexing(X, rows), labels[rows])
         if scores is None or not np.allclose(scores, model.calibrator_.folds[k].scores):
             raise ValueError(
-                f"model must have been fitted on the rows to examine, X and Y, in this order. Use"
+                "model must have been fitted on the rows to examine, X and Y, in this order. Use"
                 f" {FIT_FOLDS}."
             )
     return gains
@@ -371,9 +349,9 @@ def _trusted_gains(model: Any, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
     others = complete.sum() > len(model.calibrator_.folds[0].scores)
     if rows is None and others and _holds_rows_of_fit(model, scores):
         raise ValueError(
-            "trusted must hold the rows that the model was fitted on in the same order, or none"
-            " of them, got them in"
-            f" another order: those that trained it would break the level. Use {FIT_TRUSTED}."
+            "trusted must hold the rows that the model was fitted on in the same order, or none of"
+            " them, got them in another order: those that trained it would break the level. Use"
+            f" {FIT_TRUSTED}."
         )
     largest: FloatArray = gains[complete if rows is None else rows].max(axis=1)
     return largest

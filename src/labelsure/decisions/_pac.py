@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
-from labelsure._checks import check_count, shown
-from labelsure.decisions._risk_control import check_probability
+from labelsure._checks import check_count, check_significance, shown
+from labelsure.decisions._thresholds import DELTA_EXAMPLE
 from labelsure.predictions import Guarantee, LabelsetPredictions, LabelsetRegion
 
 PROVED_BY = "Vovk 2012"
@@ -82,41 +82,37 @@ def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) 
     """
     n = check_count(n_calibration, name="n_calibration")
     if n > MOST_EXAMPLES:
-        raise ValueError(
-            f"n_calibration must be at most {MOST_EXAMPLES}, got {shown(n_calibration)}."
-        )
-    level = check_probability(
+        got = shown(n_calibration)
+        raise ValueError(f"n_calibration must be at most {MOST_EXAMPLES}, got {got}.")
+    level, failing = _check_probabilities(epsilon, delta)
+    return float(_largest_level(n, level, failing))
+
+
+def _check_probabilities(epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
+    level = check_significance(
         epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1."
     )
-    failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
-    return float(_largest_level(n, level, failing))
+    return level, check_significance(delta, name="delta", example=DELTA_EXAMPLE)
 
 
 def _largest_level(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return l / (n + 1), see :func:`pac_significance`."""
-    within = bdtr(np.arange(n, dtype=np.float64), n, float(epsilon)) <= float(
-        delta
-    )  # rising, for l - 1 = 0, 1, ...
+    # rising, for l - 1 = 0, 1, ...
+    within = bdtr(np.arange(n, dtype=np.float64), n, float(epsilon)) <= float(delta)
     largest = n if within.all() else int(within.argmin())
     if largest == 0:
         raise ValueError(
             f"An error of at most {float(epsilon):g} for all but {float(delta):g} of calibration"
-            f" sets takes"
-            f" {_least_examples(epsilon, delta)} calibration examples, got {n}. Calibrate with"
-            f" more, or accept a larger"
-            " epsilon or delta."
+            f" sets takes {_least_examples(epsilon, delta)} calibration examples, got {n}."
+            " Calibrate with more, or accept a larger epsilon or delta."
         )
     return Fraction(largest, n + 1)
 
 
 def _least_examples(epsilon: Fraction, delta: Fraction) -> str:
-    """Return in words how many examples it takes; either probability may be less than what a float holds."""
+    """Return in words how many examples it takes; either probability may be below every float."""
     rate = -math.log1p(-epsilon)
-    surprise = (
-        math.log(delta.denominator) - math.log(delta.numerator)
-        if float(delta) == 0
-        else -math.log(delta)
-    )
+    surprise = math.log(delta.denominator) - math.log(delta.numerator)
     least = surprise / rate - 1e-9 if rate > 0 else math.inf
     return f"at least {math.ceil(least)}" if least < 1e15 else "more than 10^15"
 
@@ -192,52 +188,38 @@ def pac_region(
     >>> len(answer.region), round(answer.significance, 3)
     (20, 0.066)
     """
-    level = check_probability(
-        epsilon, name="epsilon", example="For 90 % coverage pass epsilon=0.1."
-    )
-    failing = check_probability(delta, name="delta", example="To be 90 % sure pass delta=0.1.")
+    level, failing = _check_probabilities(epsilon, delta)
     guarantee = _check_inductive(predictions)
     n = guarantee.n_calibration or 0
     significance = float(_largest_level(n, level, failing))
     conditions = guarantee.conditions_at(significance).replace("exchangeable", "independent")
-    return PacRegion(
-        predictions.region(significance),
-        significance,
-        epsilon=float(level),
-        delta=float(failing),
-        statement=(
-            f"With probability at least {float(1 - failing):g} over the {n} calibration examples,"
-            f" regions of new"
-            f" objects miss the true labelset{guarantee.although} with probability at most"
-            f" {float(level):g} given"
-            f" these examples, for {conditions}, at significance {significance:.4g}"
-            f" ({PROVED_BY}). Ties make that only"
-            " safer." + (f" {guarantee.remark}" if guarantee.remark else "")
-        ),
+    statement = (
+        f"With probability at least {float(1 - failing):g} over the {n} calibration examples,"
+        f" regions of new objects miss the true labelset{guarantee.although} with probability at"
+        f" most {float(level):g} given these examples, for {conditions}, at significance"
+        f" {significance:.4g} ({PROVED_BY}). Ties make that only safer. {guarantee.remark}"
     )
+    region = predictions.region(significance)
+    return PacRegion(region, significance, float(level), float(failing), statement.rstrip())
 
 
 def _check_inductive(predictions: Any) -> Guarantee:
     """Return the guarantee of plain inductive predictions, or say that nothing is proven about these."""
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
-            f"predictions must be what predict_labelsets returns, got a"
-            f" {type(predictions).__name__}."
-            " For label-wise regions pass pac_significance(n, epsilon, delta=delta) to region."
+            "predictions must be what predict_labelsets returns, got a"
+            f" {type(predictions).__name__}. For label-wise regions pass pac_significance(n,"
+            " epsilon, delta=delta) to region."
         )
     guarantee = predictions.guarantee
     smoothed = guarantee.vacuous_below is None
     if not isinstance(guarantee, Guarantee) or guarantee.name != "inductive" or smoothed:
-        kind = (
-            f"guarantee {guarantee.name!r}"
-            if isinstance(guarantee, Guarantee)
-            else "no known guarantee"
-        )
+        got = "no known guarantee"
+        if isinstance(guarantee, Guarantee):
+            got = "smoothed p-values" if smoothed else f"guarantee {guarantee.name!r}"
         raise ValueError(
             "A level that holds for nearly every calibration set is known for plain inductive"
-            " predictors only, got"
-            f" predictions with {'smoothed p-values' if smoothed else kind}. Use"
-            f" InductiveConformalClassifier, or"
+            f" predictors only, got predictions with {got}. Use InductiveConformalClassifier, or"
             " calibrate_outputs without folds, and no categories, weights or smoothing."
         )
     return guarantee

@@ -91,7 +91,7 @@ class QuestionPlan:
     def statement(self) -> str:
         """What is promised about all objects of the batch, and about those that are settled."""
         n, k = len(self.questions), int(self.settled.sum())
-        guarantee, level = self._region._batch.guarantee, float(self._region.significance)
+        guarantee, level = self._region._predictions.guarantee, float(self._region.significance)
         parts = [f"{k} of {n} objects are settled, for {self.spent:g} of {self.budget:g} answers."]
         parts += [self._region.statement]
         if isinstance(guarantee, Guarantee):
@@ -102,11 +102,9 @@ class QuestionPlan:
                 else ""
             )
             parts.append(
-                "With truthful answers a settled labelset is wrong only where its region misses"
-                " the true one, whatever"
-                f" is asked about which object: in expectation at most {bound * n:.3g} of all {n}"
-                f" objects are settled"
-                f" and wrong{share}."
+                "With truthful answers a settled labelset is wrong only where its region misses the"
+                " true one, whatever is asked about which object: in expectation at most"
+                f" {bound * n:.3g} of all {n} objects are settled and wrong{share}."
             )
         n_empty = sum(not (asking.undecided or asking.settled) for asking in self.questions)
         if n_empty:
@@ -160,7 +158,7 @@ def plan(region: LabelsetRegion, *, budget: float, labelset_cost: float = 1.0) -
     if not isinstance(region, LabelsetRegion):
         raise ValueError(
             f"region must be a LabelsetRegion, got {type(region).__name__}. Use"
-            f" predictions.region(0.1)."
+            " predictions.region(0.1)."
         )
     return QuestionPlan(
         region, check_number(budget, name="budget", at_least=0), check_labelset_cost(labelset_cost)

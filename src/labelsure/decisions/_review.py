@@ -1,7 +1,8 @@
 """Which predictions of a fitted model need no review: conformal selection around any predictor."""
 
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -10,41 +11,123 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelsure._checks import (
     BoolArray,
+    FloatArray,
     LabelMatrix,
     LabelMatrixLike,
     MatrixLike,
+    check_count,
     check_flag,
     check_gaps,
+    check_label_matrix,
+    check_outputs,
     check_same_length,
+    check_significance,
+    is_whole,
     label_names_of,
+    list_labels,
     made_up_names,
     n_rows,
     row_index_of,
 )
-from labelsure.conformal import InductiveConformalClassifier
-from labelsure.conformal._incomplete import INCOMPLETE
-from labelsure.decisions._risk_control import check_probability
-from labelsure.decisions._selection import Selection, select
-from labelsure.decisions._sureness import (
-    Question,
-    Sureness,
-    check_kind,
-    names_of_labels,
-    predict_with_sureness,
-    rows_of,
+from labelsure.conformal import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    LabelWiseConformalClassifier,
+    LabelWiseOutputsPredictor,
+    OutputsPredictor,
 )
+from labelsure.conformal._incomplete import INCOMPLETE
+from labelsure.conformal._models import outputs_of_models
+from labelsure.decisions._selection import ALPHA_EXAMPLE, Selection, check_sureness, select
+from labelsure.learners import outputs_of
+
+Sureness: TypeAlias = str | Callable[[MatrixLike], Any]
+
+ON_OUTPUTS = (OutputsPredictor, LabelWiseOutputsPredictor)
+
+WITH_MODELS = (CrossConformalClassifier, InductiveConformalClassifier, LabelWiseConformalClassifier)
+
+KINDS = ("gap", "outputs", "p-values")
+"""In order of preference: the p-values of the surest objects all tie at the lowest possible one."""
 
 EXPECTED = (
     "model must be a fitted predictor of labelsets or labels, or a fitted classifier with predict"
-    " and predict_proba or"
-    " decision_function"
+    " and predict_proba or decision_function"
 )
 
 ASSUMED = (
     "{n} more held-out examples do not say whether they have this label and are left out: this"
-    " holds where that depends"
-    " neither on the object nor on the label."
+    " holds where that depends neither on the object nor on the label."
 )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What has to be right: a labelset but for some labels, or one label.
+
+    Attributes
+    ----------
+    n_labels : int
+        The number of labels.
+    at_most : int
+        How many of them may be wrong.
+    label : int or None
+        The only label that matters, if there is one.
+    name : str
+        What that is called.
+    """
+
+    n_labels: int
+    at_most: int = 0
+    label: int | None = None
+    name: str = ""
+
+    @classmethod
+    def of(cls, at_most: Any, label: Any, label_names: tuple[str, ...]) -> "Question":
+        """Return the question about these labels, or raise ValueError."""
+        allowed, n_labels = check_count(at_most, name="at_most", at_least=0), len(label_names)
+        if allowed >= n_labels:
+            raise ValueError(
+                f"at_most must be below the number of labels, {n_labels}, got {allowed}: more"
+                " cannot be wrong."
+            )
+        if label is None:
+            return cls(n_labels, allowed)
+        if allowed:
+            raise ValueError(
+                f"at_most={allowed} and label={label!r} are two questions. Ask one of them."
+            )
+        position = label
+        if isinstance(label, str) and label in label_names:
+            position = label_names.index(label)
+        if not is_whole(position) or position not in range(n_labels):
+            raise ValueError(
+                f"label must be the name of a label or a number from 0 to {n_labels - 1}, got"
+                f" {label!r}. {list_labels(label_names)}"
+            )
+        return cls(n_labels, 0, int(position), label_names[int(position)])
+
+    @property
+    def whole(self) -> bool:
+        """Whether all labels have to be right."""
+        return self.label is None and self.at_most == 0
+
+    @property
+    def fault(self) -> str:
+        """What a prediction has that is not right."""
+        if self.label is not None:
+            return f"a wrong value of {self.name!r}"
+        return {0: "a wrong labelset", 1: "more than 1 wrong label"}.get(
+            self.at_most, f"more than {self.at_most} wrong labels"
+        )
+
+    def judge(self, predicted: LabelMatrix, Y: LabelMatrix) -> BoolArray:
+        """Tell which predictions are right."""
+        wrong = predicted != Y
+        right: BoolArray = (
+            ~wrong[:, self.label] if self.label is not None else wrong.sum(axis=1) <= self.at_most
+        )
+        return right
 
 
 class ReviewSelector:
@@ -149,26 +232,24 @@ class ReviewSelector:
             labelset nor sureness depends on calibration examples. All others need fresh examples.
         """
         check_model(self.model)
-        known = names_of_labels(self.model)  # else as the examples call them
-        n_labels = getattr(self.model, "n_labels_", getattr(self.model, "n_labels", None))
+        n_labels, known = labels_of(self.model)
         labels, unknown = check_gaps(y, name="y", n_labels=n_labels, label_names=known)
-        names = known or label_names_of(y) or made_up_names(labels.shape[1])
+        names = tuple(known or label_names_of(y) or made_up_names(labels.shape[1]))
         check_same_length(rows_of(self.model, X), labels, names=("X", "y"))
         if len(labels) == 0:
             raise ValueError("X and y must hold at least one held-out example, got none.")
-        question = Question.of(self.at_most, self.label, tuple(names))
+        question = Question.of(self.at_most, self.label, names)
         kind = check_kind(self.sureness, self.model, question)
         if check_flag(from_fit, name="from_fit"):
-            rows = _own_examples(self.model, kind, X, labels)
+            rows = _calibration_rows(self.model, kind, X, labels)
             X = _safe_indexing(X, rows)
             labels = labels[rows]
             unknown = None if unknown is None else unknown[rows]
         told = _known_rows(unknown, question, from_fit=from_fit)
         predicted, sureness = predict_with_sureness(self.model, X, question, kind, exact=from_fit)
-        self.question_ = question
-        self.kind_ = kind
+        self.question_, self.kind_ = question, kind
         self.from_fit_ = from_fit
-        self.label_names_ = tuple(names)
+        self.label_names_ = names
         self.sureness_, self.right_ = sureness[told], question.judge(predicted, labels)[told]
         self.n_unknown_ = self.model.n_incomplete_ if from_fit else len(labels) - len(self.right_)
         return self
@@ -190,30 +271,184 @@ class ReviewSelector:
             raise NotFittedError(
                 "This ReviewSelector has seen no held-out examples yet: call calibrate(X, y) first."
             )
-        level = check_probability(
-            alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05."
-        )
+        level = check_significance(alpha, name="alpha", example=ALPHA_EXAMPLE)
         predicted, sureness = predict_with_sureness(
             self.model, X, self.question_, self.kind_, exact=self.from_fit_
         )
-        details = {
-            "labelsets": predicted,
-            "label_names": self.label_names_,
-            "index": row_index_of(rows_of(self.model, X)),
-        }
-        selection = select(
-            self.sureness_,
-            self.right_,
-            sureness,
-            level,
-            batch,
-            fault=self.question_.fault,
-            details=details,
+        held_out = self.sureness_, self.right_
+        selection = replace(
+            select(*held_out, sureness, level, batch, fault=self.question_.fault),
+            labelsets=predicted,
+            label_names=self.label_names_,
+            index=row_index_of(rows_of(self.model, X)),
         )
         if self.n_unknown_ and selection.accepted.any():
             assumed = (INCOMPLETE if self.from_fit_ else ASSUMED).format(n=self.n_unknown_)
             return replace(selection, statement=f"{selection.statement} {assumed}")
         return selection
+
+
+def check_kind(kind: Any, model: Any, question: Question) -> Sureness:
+    """Return how sureness is measured, for None the best possible way, or raise ValueError."""
+    if callable(kind):
+        chosen: Sureness = kind
+        return chosen
+    of_labelsets, of_labels = hasattr(model, "predict_labelsets"), hasattr(model, "predict_labels")
+    p_values = of_labelsets or (of_labels and question.label is not None)
+    possible = {
+        "gap": hasattr(model, "nonconformity") and question.whole,
+        "outputs": has_outputs(model),
+        "p-values": p_values and question.at_most == 0,
+    }
+    fitting = [name for name in KINDS if possible[name]]
+    if fitting and (kind is None or (isinstance(kind, str) and kind in fitting)):
+        return fitting[0] if kind is None else str(kind)
+    listed = "".join(f"{name!r}, " for name in fitting)
+    raise ValueError(
+        f"sureness must be {listed}None or a function from X to one number per object, for a"
+        f" {type(model).__name__} and a question about {question.fault}, got {kind!r}."
+    )
+
+
+def predict_with_sureness(
+    model: Any, X: MatrixLike, question: Question, kind: Sureness, *, exact: bool = False
+) -> tuple[LabelMatrix, FloatArray]:
+    """Return what a model predicts for objects, (n, q), and how sure it is of that answer.
+
+    Parameters
+    ----------
+    model : fitted predictor or classifier
+        With ``predict_labelsets``, ``predict_labels``, or ``predict`` and outputs.
+    X : array-like of n rows
+        The objects; outputs for the predictors that work on these.
+    question : Question
+        What has to be right.
+    kind : str or callable
+        "gap": by how much the second best labelset is stranger than the best. "outputs": the
+        logarithm of the probability that the prediction is right, labels taken as independent.
+        "p-values": how implausible the next best answer is. Or a function from X to numbers.
+    exact : bool
+        Whether to raise ValueError where a search for the best labelset was stopped early: where it
+        stops depends on the examples that calibrated the model.
+    """
+    of_labelsets, of_labels = hasattr(model, "predict_labelsets"), hasattr(model, "predict_labels")
+    predictions: Any = None
+    if of_labelsets or of_labels:
+        predictions = model.predict_labelsets(X) if of_labelsets else model.predict_labels(X)
+    if exact and not predictions.certain.all():
+        raise ValueError(
+            "With this many labels the best labelset of some objects was not found for certain,"
+            " and depends on the examples that calibrated the model. Calibrate with fresh"
+            " examples, without from_fit."
+        )
+    if kind == "gap":
+        first, second = np.moveaxis(predictions.top(2).labelsets, 1, 0)
+        return first, model.nonconformity(X, second) - model.nonconformity(X, first)
+    if of_labelsets:
+        predicted = predictions.labelsets
+    else:
+        predicted = predictions.labels if of_labels else _plain_labels(model, X, question.n_labels)
+    if callable(kind):
+        sureness = check_sureness(kind(X), "sureness")
+        check_same_length(sureness, predicted, names=("sureness", "X"))
+        return predicted, sureness
+    if kind == "outputs":
+        outputs = mean_outputs(model, X, question.n_labels)
+        return predicted, log_probability(predicted, outputs, question)
+    if question.whole:
+        return predicted, predictions.confidence
+    p_values = predictions.label_p_values if of_labelsets else predictions.p_values
+    off, on = p_values[:, question.label].T
+    return predicted, np.abs(on - off)
+
+
+def log_probability(predicted: LabelMatrix, outputs: FloatArray, question: Question) -> FloatArray:
+    """Return the logarithm of the probability that predictions are right, labels taken as independent.
+
+    Examples
+    --------
+    >>> outputs, predicted = np.array([[0.9, 0.2]]), np.array([[1, 0]], dtype=np.int8)
+    >>> np.exp(log_probability(predicted, outputs, Question(2))).round(6).tolist()
+    [0.72]
+    >>> np.exp(log_probability(predicted, outputs, Question(2, at_most=1))).round(6).tolist()
+    [0.98]
+    """
+    wrong = np.abs(predicted - outputs)
+    if question.label is not None:
+        wrong = wrong[:, [question.label]]
+    # of 0, 1, ..., at_most wrong labels among those met
+    chances = np.zeros((len(wrong), question.at_most + 1))
+    chances[:, 0] = 1.0
+    log_scale = np.zeros(len(wrong))
+    for of_label in wrong.T:
+        one_more = chances[:, :-1] * of_label[:, None]
+        chances *= 1 - of_label[:, None]
+        chances[:, 1:] += one_more
+        total = chances.sum(axis=1)
+        with np.errstate(divide="ignore"):
+            # kept apart: products over thousands of labels are beyond any float
+            log_scale += np.log(total)
+        chances /= np.where(total > 0, total, 1.0)[:, None]
+    return log_scale
+
+
+def _plain_labels(model: Any, X: MatrixLike, n_labels: int) -> LabelMatrix:
+    predicted = model.predict(X)
+    if getattr(predicted, "ndim", 2) == 1 and n_labels == 1:
+        predicted = np.reshape(predicted, (-1, 1))
+    name = f"What {type(model).__name__} predicts"
+    return check_label_matrix(predicted, name=name, n_labels=n_labels)
+
+
+def _known_rows(unknown: BoolArray | None, question: Question, *, from_fit: bool) -> Any:
+    """Return the examples whose answer to the question is known, or say why unknown labels cannot be used."""
+    if unknown is None or not unknown.any():
+        return slice(None)
+    if question.label is None or from_fit:
+        raise ValueError(
+            "y must hold only 0 and 1, got nan. Unknown labels require a question about one label,"
+            " label=..., and fresh examples; for whole labelsets leave out examples with NaN."
+        )
+    known = ~unknown[:, question.label]
+    if not known.any():
+        raise ValueError(
+            f"y must hold at least one example with {question.name!r} known, got only nan."
+        )
+    return known
+
+
+def _calibration_rows(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> Any:
+    """Return the rows that calibrated the model, or raise ValueError where they cannot be used again."""
+    fresh = "Pass examples that neither trained nor calibrated the model, without from_fit."
+    if not isinstance(model, InductiveConformalClassifier):
+        got = type(model).__name__
+        raise ValueError(f"from_fit requires an InductiveConformalClassifier, got a {got}. {fresh}")
+    choices, n = model.calibrator_.choices, model.n_examples_
+    refused = {
+        "requires sureness='gap' or 'outputs': p-values depend on the examples that calibrated the"
+        " model, and functions of your own may": kind not in ("gap", "outputs"),
+        "cannot be used with mondrian or weight: with mondrian the best labelset depends on the"
+        " examples that calibrated the model, with weight new objects are not like them": (
+            choices.taxonomy is not None or choices.weight is not None
+        ),
+        "cannot be used with on_violation='drop': the examples that calibrated the model decide"
+        " which constraints are dropped, and so its best labelsets": choices.on_violation == "drop",
+        "cannot be used with groups: a few large groups may outvote the others, so one fresh"
+        " example per group is needed": model.calibrator_.guarantee.name == "groups",
+    }
+    for why, holds in refused.items():
+        if holds:
+            raise ValueError(f"from_fit {why}. {fresh}")
+    if len(Y) != n or n_rows(X) != n:
+        raise ValueError(f"from_fit takes the {n} examples that fit was given, got {len(Y)}.")
+    (rows,), (fold,) = model.fold_indices_, model.calibrator_.folds
+    scores = model.nonconformity(_safe_indexing(X, rows), Y[rows])
+    if not np.allclose(scores, np.ldexp(fold.scores.astype(np.float64), -fold.measure.exponent_)):
+        raise ValueError(
+            "from_fit takes the examples that fit was given, in the same order, but the scores of"
+            " these differ from those of fit."
+        )
+    return rows
 
 
 def check_model(model: Any) -> None:
@@ -228,66 +463,41 @@ def check_model(model: Any) -> None:
         check_is_fitted(model)
 
 
-def _known_rows(unknown: BoolArray | None, question: Question, *, from_fit: bool) -> Any:
-    """Return the examples whose answer to the question is known, or say why unknown labels cannot be used."""
-    if unknown is None or not unknown.any():
-        return slice(None)
-    if question.label is None or from_fit:
-        raise ValueError(
-            "y must hold only 0 and 1, got nan. Unknown labels go with a question about one"
-            " label, label=..., and"
-            " fresh examples; for whole labelsets leave out examples with NaN."
-        )
-    known = ~unknown[:, question.label]
-    if not known.any():
-        raise ValueError(
-            f"y must hold at least one example with {question.name!r} known, got only nan."
-        )
-    return known
+def labels_of(model: Any) -> tuple[int | None, Sequence[str] | None]:
+    """Return the number of a model's labels and their names, None where it does not know them."""
+    if isinstance(model, OutputsPredictor):
+        return model.n_labels, model.calibrator.label_names
+    if isinstance(model, LabelWiseOutputsPredictor):
+        return model.n_labels, model.label_names
+    names = getattr(model, "label_names_", None)
+    return getattr(model, "n_labels_", None), None if names is None else tuple(names)
 
 
-def _own_examples(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> Any:
-    """Return the rows that calibrated the model where these can serve once more, or say why they cannot."""
-    fresh = "Pass examples that neither trained nor calibrated the model, without from_fit."
-    if not isinstance(model, InductiveConformalClassifier):
-        raise ValueError(
-            f"from_fit goes with an InductiveConformalClassifier, got a {type(model).__name__}."
-            f" {fresh}"
-        )
-    choices = model.calibrator_.choices
-    if kind not in ("gap", "outputs"):
-        raise ValueError(
-            "from_fit goes with sureness='gap' or 'outputs': p-values depend on the examples that"
-            " calibrated the model,"
-            f" and functions of your own may. {fresh}"
-        )
-    if choices.taxonomy is not None or choices.weight is not None:
-        raise ValueError(
-            "from_fit goes without mondrian and weight: with the one the best labelset depends on"
-            " the examples that"
-            f" calibrated the model, with the other new objects are not like them. {fresh}"
-        )
-    if choices.on_violation == "drop":
-        raise ValueError(
-            "from_fit goes without on_violation='drop': the examples that calibrated the model"
-            " decide which constraints"
-            f" are dropped, and so on its best labelsets. {fresh}"
-        )
-    if model.calibrator_.guarantee.name == "groups":
-        raise ValueError(
-            "from_fit goes without groups: of examples that belong together, a few groups may"
-            " outvote the others."
-            " Pass one fresh example per group, without from_fit."
-        )
-    if len(Y) != model.n_examples_ or n_rows(X) != model.n_examples_:
-        raise ValueError(
-            f"from_fit takes the {model.n_examples_} examples that fit was given, got {len(Y)}."
-        )
-    (rows,), (fold,) = model.fold_indices_, model.calibrator_.folds
-    scores = model.nonconformity(_safe_indexing(X, rows), Y[rows])
-    if not np.allclose(scores, np.ldexp(fold.scores.astype(np.float64), -fold.measure.exponent_)):
-        raise ValueError(
-            "from_fit takes the examples that fit was given, in the same order: these score"
-            " differently from those."
-        )
-    return rows
+def takes_fold_outputs(model: Any) -> bool:
+    """Tell whether a predictor takes the outputs of each fold's model instead of objects."""
+    return isinstance(model, ON_OUTPUTS) and model.fold_numbers is not None
+
+
+def rows_of(model: Any, X: MatrixLike) -> Any:
+    """Return what has one row per object: X, or the outputs of the first of several folds."""
+    return X[0] if takes_fold_outputs(model) else X
+
+
+def has_outputs(model: Any) -> bool:
+    """Tell whether a model gives one output per label; a full predictor has a model per object."""
+    if hasattr(model, "predict_labelsets") or hasattr(model, "predict_labels"):
+        return isinstance(model, ON_OUTPUTS + WITH_MODELS)
+    return hasattr(model, "predict_proba") or hasattr(model, "decision_function")
+
+
+def mean_outputs(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
+    """Return a model's outputs, the mean over the folds where there are several."""
+    if isinstance(model, ON_OUTPUTS):
+        known: dict[str, Any] = {"n_labels": n_labels, "label_names": labels_of(model)[1]}
+        tables = X if takes_fold_outputs(model) else [X]
+        per_fold = [check_outputs(table, **known) for table in tables]
+    elif isinstance(model, WITH_MODELS):
+        per_fold = outputs_of_models(model.models_, X, n_labels, n_jobs=model.n_jobs)
+    else:
+        return outputs_of(model, X, n_labels)
+    return np.asarray(np.mean(per_fold, axis=0))

@@ -1,7 +1,6 @@
 """Conformal selection: which objects may be accepted without review, so that few of the accepted ones are wrong."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,87 +16,17 @@ from labelsure._checks import (
     as_numbers,
     check_flag,
     check_same_length,
+    check_significance,
     find_entry,
     made_up_names,
 )
-from labelsure.decisions._risk_control import check_probability
 from labelsure.engine._p_values import smallest_numerators
 from labelsure.predictions._frames import make_frame, name_columns
 
 PROVED_BY = "conformal selection: Jin, Candes 2023"
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a selection's statement is made of."""
-
-    n_held_out: int
-    n_wrong: int
-    n_new: int
-    alpha: Fraction
-    fault: str
-
-    def promise(self, n_accepted: int, batch: bool) -> str:
-        """Return how many are accepted, and what is proven about them."""
-        level = f"at most {float(self.alpha):g}"
-        counted = f"{n_accepted} of {self.n_new} objects accepted."
-        conditions = (
-            f"for exchangeable examples, {self.n_held_out} of them held out, {self.n_wrong} of"
-            f" these with {self.fault}"
-            f" ({PROVED_BY})"
-        )
-        if batch and self.n_new > 1:
-            return (
-                f"{counted} The expected share of objects with {self.fault} among the accepted"
-                f" ones is {level},"
-                f" {conditions}. It is an average over held-out examples and batches: one batch"
-                f" may have more."
-            )
-        return (
-            f"{counted} The probability that an object has {self.fault} and is accepted is"
-            f" {level}, {conditions}."
-            " That is a share of all objects: among the accepted ones it may be larger. To bound"
-            " it there, select from"
-            " a batch of objects at once."
-        )
-
-    def explain(self, numerators: IntArray, ranks: IntArray) -> str:
-        """Return why nothing is accepted, and what it would take.
-
-        Parameters
-        ----------
-        numerators : int array of shape (m,)
-            Of the p-values, in ascending order.
-        ranks : int array of shape (m,)
-            p-value k may be alpha times rank k over m, for the k surest objects to be accepted.
-        """
-        n, alpha = self.n_held_out, float(self.alpha)
-        intro = f"None of {self.n_new} objects can be accepted at alpha = {alpha:g}."
-        least = math.ceil(1 / self.alpha) - 1
-        if n < least:
-            return (
-                f"{intro} With {n} held-out examples no p-value is below 1/{n + 1}: at least"
-                f" {least} are needed, and"
-                " more where some of the surest are wrong."
-            )
-        allowed, share = alpha * ranks / self.n_new, (numerators - 1) / n
-        enough = allowed > share
-        needed = (1 - allowed[enough]) / (allowed[enough] - share[enough])
-        advice = (
-            f"With about {math.ceil(needed.min())} held-out examples, and the same share of wrong"
-            f" ones among the"
-            " surest, some could be."
-            if enough.any()
-            else "More held-out examples would not change that; a better model or measure of"
-            " sureness may."
-        )
-        reached = float(np.min(numerators * self.n_new / ranks)) / (n + 1)
-        return (
-            f"{intro} {self.n_wrong} of {n} held-out examples have {self.fault}, too many of them"
-            f" where the model is as"
-            f" sure as it is of the new objects: the lowest level at which any is accepted is"
-            f" {reached:.3g}. {advice}"
-        )
+ALPHA_EXAMPLE = "To accept 5 % wrong ones pass alpha=0.05."
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,18 +198,16 @@ def select_objects(
     >>> selection
     Selection(alpha=0.1, 181 of 200 objects accepted)
     """
-    held_out, new = (
-        check_sureness(sureness, "sureness"),
-        check_sureness(new_sureness, "new_sureness"),
-    )
+    held_out = check_sureness(sureness, "sureness")
+    new = check_sureness(new_sureness, "new_sureness")
     correct = _check_right(right, len(held_out))
-    level = check_probability(
-        alpha, name="alpha", example="To accept 5 % wrong ones pass alpha=0.05."
-    )
+    level = check_significance(alpha, name="alpha", example=ALPHA_EXAMPLE)
     orders = None
     if check_flag(random_ties, name="random_ties"):
         draws = check_random_state(random_state).random_sample(len(held_out) + len(new))
-        orders = _break_ties(held_out, new, draws)
+        order = np.lexsort((draws, np.concatenate([held_out, new])))
+        places = np.argsort(order)  # in one order, by sureness and then by draws
+        orders = places[: len(held_out)], places[len(held_out) :]
     return select(held_out, correct, new, level, batch, orders=orders)
 
 
@@ -293,7 +220,6 @@ def select(
     *,
     orders: tuple[Any, Any] | None = None,
     fault: str = "a wrong prediction",
-    details: Mapping[str, Any] | None = None,
 ) -> Selection:
     """Return the selection; see :func:`select_objects`.
 
@@ -305,36 +231,84 @@ def select(
         What to compare instead of sureness, where ties have been broken.
     fault : str
         What a prediction has that is not right.
-    details : mapping or None
-        What else is known of the new objects: labelsets and names.
     """
     of_held_out, of_new = (held_out, new) if orders is None else orders
+    n, m = len(held_out), len(new)
     wrong = np.sort(of_held_out[~right])
-    numerators = (
-        len(wrong) - np.searchsorted(wrong, of_new, side="left") + 1
-    )  # ties count against the object
-    at_once = check_flag(batch, name="batch")
-    ranks = np.arange(1, len(new) + 1) if at_once else np.full(len(new), len(new))
+    # ties count against the object
+    numerators = len(wrong) - np.searchsorted(wrong, of_new, side="left") + 1
+    ranks = np.arange(1, m + 1) if check_flag(batch, name="batch") else np.full(m, m)
     ordered = np.sort(numerators)
-    too_large = smallest_numerators(
-        alpha * (len(held_out) + 1) / len(new), ranks
-    )  # for the k surest to be accepted
-    passing = np.flatnonzero(ordered < too_large)
+    # p-value k may be alpha times rank k over m, for the k surest objects to be accepted
+    passing = np.flatnonzero(ordered < smallest_numerators(alpha * (n + 1) / m, ranks))
     n_accepted = int(passing[-1]) + 1 if len(passing) else 0
-    accepted: BoolArray = (
-        numerators <= ordered[n_accepted - 1] if n_accepted else np.zeros(len(new), dtype=bool)
-    )
-    facts = Facts(len(held_out), len(wrong), len(new), alpha, fault)
+    least = ordered[n_accepted - 1] if n_accepted else 0
+    accepted: BoolArray = numerators <= least
+    if n_accepted:
+        statement = _state_promise(n_accepted, n, len(wrong), m, alpha, fault, batch=batch)
+    else:
+        statement = _explain_none(ordered, ranks, n, len(wrong), alpha, fault)
     return Selection(
         accepted,
-        numerators / (len(held_out) + 1),
+        numerators / (n + 1),
         new,
         threshold=float(new[accepted].min()) if n_accepted else math.inf,
         alpha=float(alpha),
-        n_held_out=len(held_out),
+        n_held_out=n,
         n_wrong=len(wrong),
-        statement=facts.promise(n_accepted, batch) if n_accepted else facts.explain(ordered, ranks),
-        **(details or {}),
+        statement=statement,
+    )
+
+
+def _state_promise(
+    n_accepted: int, n: int, n_wrong: int, m: int, alpha: Fraction, fault: str, *, batch: bool
+) -> str:
+    """Return how many of m objects are accepted, and what is proven about them."""
+    conditions = (
+        f"at most {float(alpha):g}, for exchangeable examples, {n} of them held out, {n_wrong} of"
+        f" these with {fault} ({PROVED_BY})."
+    )
+    if batch and m > 1:
+        return (
+            f"{n_accepted} of {m} objects accepted. The expected share of objects with {fault}"
+            f" among the accepted ones is {conditions} It is an average over held-out examples and"
+            " batches: one batch may have more."
+        )
+    return (
+        f"{n_accepted} of {m} objects accepted. The probability that an object has {fault} and is"
+        f" accepted is {conditions} That is a share of all objects: among the accepted ones it may"
+        " be larger. To bound it there, select from a batch of objects at once."
+    )
+
+
+def _explain_none(
+    numerators: IntArray, ranks: IntArray, n: int, n_wrong: int, alpha: Fraction, fault: str
+) -> str:
+    """Return why nothing is accepted and what it would take, from sorted numerators of p-values."""
+    level, m = float(alpha), len(ranks)
+    none = f"None of {m} objects can be accepted at alpha = {level:g}."
+    least = math.ceil(1 / alpha) - 1
+    if n < least:
+        return (
+            f"{none} With {n} held-out examples no p-value is below 1/{n + 1}: at least {least} are"
+            " needed, and more where some of the surest are wrong."
+        )
+    allowed, share = level * ranks / m, (numerators - 1) / n
+    enough = allowed > share
+    advice = (
+        "More held-out examples would not change that; a better model or measure of sureness may."
+    )
+    if enough.any():
+        needed = (1 - allowed[enough]) / (allowed[enough] - share[enough])
+        advice = (
+            f"With about {math.ceil(needed.min())} held-out examples, and the same share of wrong"
+            " ones among the surest, some could be."
+        )
+    reached = float(np.min(numerators * m / ranks)) / (n + 1)
+    return (
+        f"{none} {n_wrong} of {n} held-out examples have {fault}, too many of them where the model"
+        " is as sure as it is of the new objects: the lowest level at which any is accepted is"
+        f" {reached:.3g}. {advice}"
     )
 
 
@@ -344,15 +318,14 @@ def check_sureness(values: Any, name: str) -> FloatArray:
     if numbers.ndim != 1 or len(numbers) == 0:
         raise ValueError(
             f"{name} must have shape (n_objects,) with at least one object, got shape"
-            f" {numbers.shape}."
-            " Pass one number per object, the higher the surer."
+            f" {numbers.shape}. Pass one number per object, the higher the surer."
         )
     array: FloatArray = numbers.astype(np.float64)
     missing = find_entry(np.isnan(array), array)
     if missing:
         raise ValueError(
             f"{name} must be numbers, got {missing}. Give objects without a sureness minus"
-            f" infinity."
+            " infinity."
         )
     return array
 
@@ -363,19 +336,9 @@ def _check_right(right: Any, n_held_out: int) -> BoolArray:
     wrong = find_entry((array != 0) & (array != 1), array)
     if array.ndim != 1 or wrong:
         raise ValueError(
-            f"right must hold True or False for each held-out example, got"
-            f" {wrong or f'shape {array.shape}'}."
-            " Pass whether each prediction is right, for instance (Y_pred == Y).all(axis=1)."
+            "right must hold True or False for each held-out example, got"
+            f" {wrong or f'shape {array.shape}'}. Pass whether each prediction is right, for"
+            " instance (Y_pred == Y).all(axis=1)."
         )
     correct: BoolArray = array == 1
     return correct
-
-
-def _break_ties(
-    held_out: FloatArray, new: FloatArray, draws: FloatArray
-) -> tuple[IntArray, IntArray]:
-    """Return the places of examples and objects in one order, by sureness and then by draws."""
-    order = np.lexsort((draws, np.concatenate([held_out, new])))
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(len(order))
-    return places[: len(held_out)], places[len(held_out) :]
