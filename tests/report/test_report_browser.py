@@ -1,20 +1,27 @@
 """A report in a real browser: what it shows at each level is what Python says, and people can use it."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
-from report_cases import EVIL, LABELS, cross_predictions, names_of, some_predictions
+from report_cases import (
+    COARSE,
+    EVIL,
+    FINE,
+    LABELS,
+    cross_predictions,
+    facts_of,
+    names_of,
+    some_predictions,
+)
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 
 from labelsure import calibrate_outputs
-from labelsure.metrics import coverage_by_group, size_histogram
 from labelsure.report import write_report
-from labelsure.report._levels import COARSE, FINE
 
 PHONE = {"viewport": {"width": 375, "height": 812}}
 N_OBJECTS = 70
+SITES = np.where(np.arange(N_OBJECTS) % 3 == 0, "north", "south")
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +30,10 @@ def case():
 
 
 @pytest.fixture(scope="module")
-def sites():
-    return np.where(np.arange(N_OBJECTS) % 3 == 0, "north", "south")
-
-
-@pytest.fixture(scope="module")
-def file(case, sites, tmp_path_factory):
+def file(case, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    return write_report(
-        path, *case, objects=names_of(N_OBJECTS), groups={"site": sites}, title="Photographs"
-    )
+    options = {"objects": names_of(N_OBJECTS), "groups": {"site": SITES}, "title": "Photographs"}
+    return write_report(path, *case, **options)
 
 
 @pytest.fixture
@@ -66,47 +67,6 @@ def percent(text):
     return float(text.removesuffix(" %"))
 
 
-def check_answer(page, predictions, labels, region):
-    contains, sizes = region.contains(labels), region.sizes
-    assert percent(said(page, "coverage")) == round(100 * contains.mean(), 1)
-    assert f"of {contains.sum()} of {N_OBJECTS} objects" in said(page, "promise")
-    assert percent(said(page, "single")) == pytest.approx(100 * (sizes == 1).mean(), abs=0.051)
-    assert said(page, "median") == f"{np.median(sizes):g}"
-    assert said(page, "open") == f"{region.undecided.sum(axis=1).mean():.1f} of 5"
-    assert int(said(page, "empty")) == (sizes == 0).sum()
-    assert f"{(sizes == 1).sum()} of {N_OBJECTS} objects ha" in said(page, "acceptance")
-
-
-def check_sizes(page, sizes):
-    histogram = size_histogram(sizes, max_size=32)
-    counts = [histogram.n_empty, *histogram.counts]
-    shown = rows(page, "table-sizes")
-    assert [row[1] for row in shown] == counts[: len(shown)]
-    assert sum(counts[len(shown) :]) == 0
-    bars = page.locator("#figure-sizes .layer_1_marks text").all_text_contents()
-    assert [int(bar) for bar in bars] == [count for count in counts if count]
-
-
-def check_labels(page, predictions, labels, region):
-    ruled_out = ~region.outer & (region.sizes > 0)[:, None]
-    columns = [labels, predictions.labelsets, region.inner, region.undecided, ruled_out]
-    columns += [region.inner & (labels == 0), ruled_out & (labels == 1)]
-    expected = [
-        [name, *row] for name, row in zip(LABELS, np.sum(columns, axis=1).T.tolist(), strict=True)
-    ]
-    assert rows(page, "table-labels") == expected
-
-
-def check_groups(page, contains, sites):
-    table, shown = coverage_by_group(contains, sites), rows(page, "table-groups-0")
-    counted = zip(table.groups, table.n_objects, table.n_covered, strict=True)
-    assert [row[:3] for row in shown] == [list(row) for row in counted]
-    limits = [[percent(row[4]), percent(row[5])] for row in shown]
-    assert limits == [
-        pytest.approx(pair, abs=0.06) for pair in np.transpose([100 * table.low, 100 * table.high])
-    ]
-
-
 def test_predicted_labels_are_those_that_are_given(open_page, case, tmp_path):
     predictions, labels = case
     predicted, alone = 1 - labels, np.ones_like(labels)
@@ -114,42 +74,47 @@ def test_predicted_labels_are_those_that_are_given(open_page, case, tmp_path):
         write_report(tmp_path / "r.html", predictions, labels, predicted=predicted, alone=alone)
     )
     assert [row[2] for row in rows(page, "table-labels")] == predicted.sum(axis=0).tolist()
-    first = (
-        ", ".join(name for name, on in zip(LABELS, predicted[0], strict=True) if on) or "no label"
-    )
+    first = ", ".join(np.array(LABELS)[predicted[0] == 1]) or "no label"
     assert page.locator("#objects summary span").first.inner_text() == first
-    found = {row[0]: row[1:] for row in rows(page, "table-single")}
-    single = {
-        "learner alone": alone,
-        "predicted labels": predicted,
-        "most plausible labelset": predictions.labelsets,
-    }
+    shown = {row[0]: row[1:] for row in rows(page, "table-single")}
+    single = {"learner alone": alone, "predicted labels": predicted}
+    single["most plausible labelset"] = predictions.labelsets
+    assert list(shown) == list(single)
     for name, answers in single.items():
-        f1 = [
-            f1_score(labels, answers, average=average, zero_division=0)
-            for average in ("micro", "macro")
-        ]
-        figures = [hamming_loss(labels, answers), *f1]
-        expected = [
-            f"{100 * accuracy_score(labels, answers):.1f} %",
-            *(f"{figure:.4f}" for figure in figures),
-        ]
-        assert found.pop(name) == expected
-    assert not found
+        figures = [hamming_loss(labels, answers)]
+        for average in ("micro", "macro"):
+            figures.append(f1_score(labels, answers, average=average, zero_division=0))
+        exact = f"{100 * accuracy_score(labels, answers):.1f} %"
+        assert shown[name] == [exact, *(f"{figure:.4f}" for figure in figures)]
     page.locator("#show").select_option("wrong")
     assert page.locator("#found").inner_text() == f"{N_OBJECTS} of {N_OBJECTS} objects"
 
 
-def test_slider_shows_what_python_counts(page, case, sites):
-    predictions, labels = case
+def test_page_follows_the_level(page, case, tmp_path):
+    """The facts of each level, which test_report_counts compares with predictions and metrics."""
+    facts = facts_of(tmp_path, *case, groups={"site": SITES})
     for per_mille in (500, 800, 901, 950, 990):
         go_to(page, per_mille)
-        region = predictions.region((1000 - per_mille) / 1000)
+        place = FINE.index(per_mille)
         assert page.locator("#level-shown").inner_text() == f"{per_mille / 10:g} %"
-        check_answer(page, predictions, labels, region)
-        check_sizes(page, region.sizes)
-        check_labels(page, predictions, labels, region)
-        check_groups(page, region.contains(labels), sites)
+        words = facts.words[place]
+        assert {what: said(page, what) for what in words if what != "status"} == {
+            what: sentence for what, sentence in words.items() if what != "status"
+        }
+        assert words["status"] in page.locator("#verdict-card").get_attribute("class")
+        counts = facts.sizeCounts[place]
+        assert [row[1] for row in rows(page, "table-sizes")] == [counts[b] for b in facts.shownBins]
+        bars = page.locator("#figure-sizes .layer_1_marks text").all_text_contents()
+        assert [int(bar) for bar in bars] == [count for count in counts if count]
+        totals = zip(LABELS, facts.labelTrue, facts.labelPredicted, strict=True)
+        labels = [[*row, *of] for row, of in zip(totals, facts.labelCounts[place], strict=True)]
+        assert rows(page, "table-labels") == labels
+        for number, group in enumerate(facts.groups):
+            counted = zip(
+                group["names"], group["objects"][place], group["covered"][place], strict=True
+            )
+            shown = [row[:3] for row in rows(page, f"table-groups-{number}")]
+            assert [[str(name), *of] for name, *of in shown] == [[*of] for of in counted if of[1]]
 
 
 def check_object(item, i, region, labels, top, truth_p_values):
@@ -161,17 +126,13 @@ def check_object(item, i, region, labels, top, truth_p_values):
     size = int(region.sizes[i])
     assert item.locator(".size").inner_text() == f"{size} labelset{'' if size == 1 else 's'}"
     is_in = "in the region." if region.contains(labels)[i] else "not in the region."
-    assert (
-        item.locator(".body").inner_text().count(f", p-value {truth_p_values[i]:.4f}; {is_in}") == 1
-    )
-    in_region = [region.contains(top.labelsets[:, rank])[i] for rank in range(3)]
-    expected = [
-        [f"{p:.4f}", "yes" if member else "no"]
-        for p, member in zip(top.p_values[i], in_region, strict=True)
-    ]
-    assert item.locator("tbody tr td").all_inner_texts() == [
-        cell for row in expected for cell in row
-    ]
+    said = f", p-value {truth_p_values[i]:.4f}; {is_in}"
+    assert item.locator(".body").inner_text().count(said) == 1
+    expected = []
+    for rank in range(3):
+        member = region.contains(top.labelsets[:, rank])[i]
+        expected += [f"{top.p_values[i, rank]:.4f}", "yes" if member else "no"]
+    assert item.locator("tbody tr td").all_inner_texts() == expected
 
 
 def test_objects_show_their_regions(page, case):
@@ -182,21 +143,9 @@ def test_objects_show_their_regions(page, case):
         page.locator(f"details[data-object='{i}'] .body").wait_for()
     for per_mille in (600, 950):
         go_to(page, per_mille)
-        region = predictions.region((1000 - per_mille) / 1000)
+        region = predictions.region(significance=(1000 - per_mille) / 1000)
         for i in range(6):
             check_object(page.locator(f"details[data-object='{i}']"), i, region, *shown)
-
-
-def test_states_of_a_label_are_exact_at_every_tenth_level(page, case):
-    """Counts over all objects, so that a code that is off by one level shows."""
-    page.locator("#label").select_option(label="sea")
-    page.locator("#state").select_option("possible")
-    for per_mille in (*range(300, 900, 100), *range(905, 1000, 10)):
-        go_to(page, per_mille)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            n_possible = case[0].region((1000 - per_mille) / 1000).undecided[:, 0].sum()
-        assert page.locator("#found").inner_text() == f"{n_possible} of {N_OBJECTS} objects"
 
 
 def test_search_finds_names_and_labels(page, case):
@@ -205,9 +154,8 @@ def test_search_finds_names_and_labels(page, case):
     assert found.inner_text() == f"{N_OBJECTS} of {N_OBJECTS} objects"
     page.locator("#search").fill("PHOTO 01")
     assert found.inner_text() == f"10 of {N_OBJECTS} objects"
-    assert page.locator("#objects summary b").all_inner_texts() == [
-        f"photo 01{i}" for i in range(10)
-    ]
+    names = [f"photo 01{i}" for i in range(10)]
+    assert page.locator("#objects summary b").all_inner_texts() == names
     page.locator("#search").fill("nothing like this")
     assert found.inner_text() == f"0 of {N_OBJECTS} objects"
     page.locator("#search").fill("")
@@ -232,12 +180,8 @@ def test_objects_can_be_chosen_and_put_in_order(page, case):
     go_to(page, 700)
     region, found = predictions.region(0.3), page.locator("#found")
     wrong = (predictions.labelsets != labels).any(axis=1)
-    kinds = {
-        "single": region.sizes == 1,
-        "empty": region.sizes == 0,
-        "missed": ~region.contains(labels),
-        "wrong": wrong,
-    }
+    kinds = {"single": region.sizes == 1, "empty": region.sizes == 0}
+    kinds |= {"missed": ~region.contains(labels), "wrong": wrong}
     for kind, members in kinds.items():
         page.locator("#show").select_option(kind)
         assert found.inner_text() == f"{members.sum()} of {N_OBJECTS} objects"
@@ -245,10 +189,8 @@ def test_objects_can_be_chosen_and_put_in_order(page, case):
     names = names_of(N_OBJECTS)
     # p-values travel in units of 1 / 10 000, which is finer than they are: equal ones stay in the
     # order of the data
-    for word, numbers in (
-        ("credibility", predictions.credibility),
-        ("truth", predictions.p_value(labels)),
-    ):
+    orders = {"credibility": predictions.credibility, "truth": predictions.p_value(labels)}
+    for word, numbers in orders.items():
         page.locator("#order").select_option(word)
         order = np.argsort(numbers, kind="stable")[:20]
         assert page.locator("#objects summary b").all_inner_texts() == [names[i] for i in order]
@@ -327,13 +269,11 @@ def test_figures_are_drawn_and_follow_the_level(page):
     dot = page.locator("#figure-calibration .mark-symbol path")
     before = dot.get_attribute("transform")
     go_to(page, 500)
-    page.wait_for_function(
-        "([d, old]) => d.getAttribute('transform') !== old", arg=[dot.element_handle(), before]
-    )
+    moved = "([d, old]) => d.getAttribute('transform') !== old"
+    page.wait_for_function(moved, arg=[dot.element_handle(), before])
     page.locator("#grouping").select_option(label="label")
-    page.wait_for_function(
-        "document.querySelectorAll('#figure-groups .mark-symbol path').length === 5"
-    )
+    five = "document.querySelectorAll('#figure-groups .mark-symbol path').length === 5"
+    page.wait_for_function(five)
 
 
 def test_axes_of_counts_have_whole_numbers(open_page, case, tmp_path):
@@ -346,9 +286,8 @@ def test_axes_of_counts_have_whole_numbers(open_page, case, tmp_path):
 
 def test_figure_of_many_groups_shows_the_worst(open_page, case, tmp_path):
     predictions, labels = case
-    order = np.argsort(
-        ~predictions.region(0.05).contains(labels), kind="stable"
-    )  # those that are missed come last
+    missed_last = ~predictions.region(0.05).contains(labels)
+    order = np.argsort(missed_last, kind="stable")
     wards = np.empty(N_OBJECTS, dtype=int)
     wards[order] = np.arange(N_OBJECTS) * 60 // N_OBJECTS
     page = open_page(write_report(tmp_path / "r.html", predictions, labels, groups={"ward": wards}))
@@ -382,10 +321,8 @@ def test_phone_needs_no_scrolling_sideways(open_page, file):
 
 
 def test_wide_tables_can_be_reached_by_keyboard_where_they_scroll(open_page, file):
-    wide, narrow = (
-        open_page(file, viewport={"width": 1200, "height": 900}),
-        open_page(file, **PHONE),
-    )
+    wide = open_page(file, viewport={"width": 1200, "height": 900})
+    narrow = open_page(file, **PHONE)
     box = ".scroll:has(> #table-labels)"
     assert wide.locator(box).get_attribute("tabindex") is None
     assert narrow.locator(box).get_attribute("tabindex") == "0"
@@ -418,11 +355,9 @@ def test_without_javascript_the_tables_are_there(open_page, file, case):
 def test_tables_are_the_same_before_and_after_the_script(open_page, file):
     still, moving = open_page(file, wait="#words", java_script_enabled=False), open_page(file)
     tables = ["table-sizes", "table-labels", *(f"table-groups-{g}" for g in range(4))]
-    texts = [
-        [page.locator(f"#{table} tbody").text_content() for table in tables]
-        for page in (still, moving)
-    ]
-    assert [text.replace("\n", "") for text in texts[0]] == texts[1]
+    for table in tables:
+        before, after = (page.locator(f"#{table} tbody").text_content() for page in (still, moving))
+        assert before.replace("\n", "") == after
 
 
 def test_dark_pages_are_dark(open_page, file):
@@ -441,10 +376,8 @@ def test_report_without_truth_works(open_page, case, tmp_path):
     assert "Truth" not in page.locator("#objects .body").inner_text()
     go_to(page, 10)
     page.locator("#show").select_option("empty")
-    assert (
-        page.locator("#found").inner_text()
-        == f"{(case[0].region(0.99).sizes == 0).sum()} of {N_OBJECTS} objects"
-    )
+    n_empty = (case[0].region(0.99).sizes == 0).sum()
+    assert page.locator("#found").inner_text() == f"{n_empty} of {N_OBJECTS} objects"
     page.locator("#objects details:not([open]) summary").first.click()
     page.get_by_text("No labelset is left at this level").first.wait_for()
 
@@ -462,7 +395,7 @@ def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
     page = open_page(write_report(tmp_path / "exact.html", predictions, labels))
     for per_mille in COARSE:
         go_to(page, per_mille, COARSE)
-        region = predictions.region((1000 - per_mille) / 1000)
+        region = predictions.region(significance=(1000 - per_mille) / 1000)
         sizes = page.locator("#objects .size").all_inner_texts()
         assert [int(size.split()[-2]) for size in sizes] == region.sizes.tolist()
         page.locator("#show").select_option("missed")
@@ -475,7 +408,7 @@ def test_regions_made_anew_for_each_level_are_shown(open_page, tmp_path):
 
 
 def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
-    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
+    monkeypatch.setattr("labelsure.report._counts.MOST_P_VALUES", 2**24)
     predictions, labels = some_predictions(n_objects=4, n_labels=26, n_calibration=40)
     page = open_page(write_report(tmp_path / "many.html", predictions, labels))
     go_to(page, 800, COARSE)
@@ -483,11 +416,7 @@ def test_many_labels_are_shown(open_page, tmp_path, monkeypatch):
     page.locator("#objects summary").first.click()
     page.locator("#objects .body").wait_for()
     assert page.locator("#objects .chip.possible").count() == region.undecided[0].sum()
-    predicted = [
-        name
-        for name, on in zip(predictions.label_names, predictions.labelsets[0], strict=True)
-        if on
-    ]
+    predicted = np.array(predictions.label_names)[predictions.labelsets[0] == 1]
     assert max(np.flatnonzero(predictions.labelsets[0])) > 16
     assert page.locator("#objects summary span").first.inner_text() == ", ".join(predicted)
     assert "upper bounds" in page.locator("#sizes").inner_text()

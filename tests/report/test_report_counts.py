@@ -1,14 +1,25 @@
-"""What a report counts at its levels is what predictions and metrics say, each asked by itself."""
+"""What the numbers of a report are at each level: those of predictions, metrics and selection."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_cases import cross_predictions, some_predictions
+from report_cases import (
+    COARSE,
+    FINE,
+    cross_predictions,
+    draw,
+    facts_of,
+    members,
+    page_of,
+    some_predictions,
+)
+from sklearn.metrics import f1_score
 
+from labelsure import calibrate_outputs
 from labelsure.conformal import GUARANTEES
 from labelsure.metrics import (
+    answers_needed,
     calibration_curve,
     coverage_by_group,
     coverage_by_label,
@@ -16,204 +27,150 @@ from labelsure.metrics import (
     size_histogram,
 )
 from labelsure.predictions import NoGuarantee
-from labelsure.report._acceptance import ALPHAS, accept
-from labelsure.report._facts import Facts
-from labelsure.report._levels import COARSE, FINE, Levels, count_labelsets
-from labelsure.report._subject import check_subject
+from labelsure.report._singles import ALPHAS, accept
 from three_errors import assert_at_most
 
-
-def facts_of(predictions, labels=None, groups=None):
-    return Facts.gather(check_subject(predictions, labels, None, groups, None))
+pytestmark = pytest.mark.filterwarnings("ignore:With .* calibration examples", "ignore:region")
 
 
 @pytest.fixture(scope="module")
-def counted():
+def counted(tmp_path_factory):
     predictions, labels = some_predictions()
     groups = {"site": np.where(np.arange(len(labels)) % 3 == 0, "north", "south")}
-    return predictions, labels, groups, facts_of(predictions, labels, groups)
+    facts = facts_of(tmp_path_factory.mktemp("report"), predictions, labels, groups=groups)
+    return predictions, labels, groups, facts
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"smoothed": True, "random_state": 0}], ids=["plain", "smoothed"]
-)
-def test_sizes_at_all_levels_are_those_of_regions(options):
-    predictions, _ = some_predictions(n_objects=12, **options)
-    levels = Levels.offered(predictions)
-    sizes = count_labelsets(predictions, levels.significances)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for place, significance in enumerate(levels.significances):
-            assert sizes[place].tolist() == predictions.region(significance).sizes.tolist()
-
-
-@pytest.mark.parametrize("per_mille", [10, 500, 800, 901, 950, 990])
-def test_codes_tell_what_is_in_each_region(counted, per_mille):
-    predictions, labels, _, facts = counted
-    place = facts.levels.per_mille.index(per_mille)
-    region = predictions.region((1000 - per_mille) / 1000)
-    assert ((place >= facts.objects.labels) == region.possible_values).all()
-    assert ((place >= facts.objects.truth) == region.contains(labels)).all()
-    for rank in range(3):
-        own = region.contains(facts.objects.best.labelsets[:, rank])
-        assert ((place >= facts.objects.top[:, rank]) == own).all()
+@pytest.mark.parametrize("case", ["smoothed", *GUARANTEES])
+def test_regions_are_those_of_predictions(tmp_path, case):
+    if case == "smoothed":
+        predictions, labels = some_predictions(n_objects=12, smoothed=True, random_state=0)
+    else:
+        predictions, labels = cross_predictions(guarantee=case)
+    facts, top = facts_of(tmp_path, predictions, labels), predictions.top(3).labelsets
+    assert facts.perMille == [*(FINE if predictions.nested else COARSE)]
+    assert (facts.sizeKind, facts.nested) == ("counted", predictions.nested)
+    for per_mille in facts.perMille:
+        region = predictions.region(significance=(1000 - per_mille) / 1000)
+        assert (members(facts, facts.labelCodes, per_mille) == region.possible_values).all()
+        assert (members(facts, facts.truthCodes, per_mille) == region.contains(labels)).all()
+        in_top = [region.contains(top[:, rank]) for rank in range(3)]
+        assert (members(facts, facts.topCodes, per_mille) == np.transpose(in_top)).all()
+        assert (facts.sizes[facts.perMille.index(per_mille)] == region.sizes).all()
 
 
 @pytest.mark.parametrize("per_mille", [500, 800, 950, 990])
 def test_counts_are_those_of_the_metrics(counted, per_mille):
     predictions, labels, groups, facts = counted
     place, region = (
-        facts.levels.per_mille.index(per_mille),
-        predictions.region((1000 - per_mille) / 1000),
+        FINE.index(per_mille),
+        predictions.region(significance=(1000 - per_mille) / 1000),
     )
     contains = region.contains(labels)
     histogram = size_histogram(region.sizes, max_size=2**5)
-    assert facts.counts.sizes[place].tolist() == [histogram.n_empty, *histogram.counts]
-    assert facts.counts.covered[place] == contains.sum()
-    assert facts.counts.single_right[place] == (contains & (region.sizes == 1)).sum()
+    assert facts.sizeCounts[place] == [histogram.n_empty, *histogram.counts]
     ruled_out = ~region.outer & (region.sizes > 0)[:, None]
-    said = [
-        region.inner,
-        region.undecided,
-        ruled_out,
-        region.inner & (labels == 0),
-        ruled_out & (labels == 1),
-    ]
-    assert facts.counts.labels[place].T.tolist() == [what.sum(axis=0).tolist() for what in said]
-    site, by_cardinality, by_label, by_size = facts.counts.groups
-    expected = [
-        (site, coverage_by_group(contains, groups["site"])),
-        (by_cardinality, coverage_by_group(contains, labels.sum(axis=1))),
-        (by_label, coverage_by_label(contains, labels)),
-        (by_size, coverage_by_size(contains, region.sizes)),
-    ]
-    for group, table in expected:
-        used = group.n_objects[place] > 0
-        assert group.n_objects[place][used].tolist() == table.n_objects.tolist()
-        assert group.n_covered[place][used].tolist() == table.n_covered.tolist()
-        for limit, exact in zip(group.limits, (table.low, table.high), strict=True):
-            assert limit[place][used] == pytest.approx(exact, abs=6e-5)
+    said = [region.inner, region.undecided, ruled_out]
+    said += [region.inner & (labels == 0), ruled_out & (labels == 1)]
+    assert np.transpose(facts.labelCounts[place]).tolist() == np.sum(said, axis=1).tolist()
+    words = facts.words[place]
+    assert f"held the true labelset of {contains.sum()} of 70 objects" in words["promise"]
+    single = region.sizes == 1
+    assert words["acceptance"].startswith(f"{single.sum()} of 70 objects ha")
+    if single.any():
+        assert f"is the true one for {(contains & single).sum()} of them" in words["acceptance"]
+    assert words["median"] == f"{np.median(region.sizes):g}"
+    assert words["open"] == f"{region.undecided.sum(axis=1).mean():.1f} of 5"
+    assert words["empty"] == str((region.sizes == 0).sum())
+    expected = {
+        "site": coverage_by_group(contains, groups["site"]),
+        "number of true labels": coverage_by_group(contains, labels.sum(axis=1)),
+        "label": coverage_by_label(contains, labels),
+        "size of region": coverage_by_size(contains, region.sizes),
+    }
+    assert [group["by"] for group in facts.groups] == list(expected)
+    for group, table in zip(facts.groups, expected.values(), strict=True):
+        shown = np.transpose([group[key][place] for key in ("objects", "covered", "low", "high")])
+        counts = np.transpose([table.n_objects, table.n_covered, table.low, table.high])
+        assert shown[shown[:, 0] > 0] == pytest.approx(counts, abs=6e-5)
 
 
 def test_calibration_is_the_curve_of_the_metrics(counted):
     predictions, labels, _, facts = counted
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        curve = calibration_curve(labels, predictions, facts.levels.significances)
-    assert [point["covered"] for point in facts.calibration] == pytest.approx(1 - curve.error_rate)
-    assert [point["low"] for point in facts.calibration] == pytest.approx(1 - curve.high, abs=1e-5)
-    assert [point["high"] for point in facts.calibration] == pytest.approx(1 - curve.low, abs=1e-5)
+    curve = calibration_curve(labels, predictions, (1000 - np.array(FINE)) / 1000)
+    shown = [[point[key] for point in facts.calibration] for key in ("covered", "low", "high")]
+    expected = [1 - curve.error_rate, 1 - curve.high, 1 - curve.low]
+    assert np.array(shown) == pytest.approx(np.array(expected), abs=1e-5)
 
 
-def members(codes, place, nested):
-    return place >= codes if nested else (codes >> place & 1) == 1
-
-
-@pytest.mark.parametrize("guarantee", GUARANTEES)
-@pytest.mark.filterwarnings("ignore:With .* calibration examples")
-def test_regions_of_every_guarantee_are_told_exactly(guarantee):
-    predictions, labels = cross_predictions(guarantee=guarantee)
-    facts = facts_of(predictions, labels)
-    assert facts.levels.per_mille == (FINE if predictions.nested else COARSE)
-    assert facts.counts.size_kind == "counted"
-    for per_mille in (500, 800, 950):
-        place, region = (
-            facts.levels.per_mille.index(per_mille),
-            predictions.region((1000 - per_mille) / 1000),
-        )
-        assert (
-            members(facts.objects.labels, place, predictions.nested) == region.possible_values
-        ).all()
-        assert (
-            members(facts.objects.truth, place, predictions.nested) == region.contains(labels)
-        ).all()
-        assert facts.objects.sizes[place].tolist() == region.sizes.tolist()
-
-
-def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(monkeypatch):
-    monkeypatch.setattr("labelsure.report._levels.MOST_P_VALUES", 2**24)
+def test_sizes_that_would_take_too_long_are_bounded_by_what_is_open(tmp_path, monkeypatch):
+    monkeypatch.setattr("labelsure.report._counts.MOST_P_VALUES", 2**24)
     predictions, _ = some_predictions(n_objects=3, n_labels=26, n_calibration=40)
-    facts = facts_of(predictions)
-    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == (
-        "bound",
-        "bounded",
-        COARSE,
-    )
-    place = COARSE.index(900)
-    assert (
-        facts.objects.sizes[place].tolist()
-        == (2.0 ** predictions.region(0.1).undecided.sum(axis=1)).tolist()
-    )
+    facts = facts_of(tmp_path, predictions)
+    assert (facts.sizeKind, facts.perMille) == ("bounded", [*COARSE])
+    bounds = 2.0 ** predictions.region(0.1).undecided.sum(axis=1)
+    assert facts.sizes[COARSE.index(900)].tolist() == bounds.tolist()
 
 
-def test_sizes_that_are_not_counted_are_called_estimates():
+def test_sizes_that_are_not_counted_are_called_estimates(tmp_path):
     predictions, labels = some_predictions(n_objects=2, n_labels=32, n_calibration=100)
-    facts = facts_of(predictions, labels)
-    assert (facts.levels.sizes, facts.counts.size_kind, facts.levels.per_mille) == (
-        "search",
-        "estimated",
-        COARSE,
-    )
-    assert (
-        facts.objects.sizes[COARSE.index(950)].tolist() == predictions.region(0.05).sizes.tolist()
-    )
+    facts = facts_of(tmp_path, predictions, labels)
+    assert (facts.sizeKind, facts.perMille) == ("estimated", [*COARSE])
+    sizes = predictions.region(0.05).sizes
+    assert facts.sizes[COARSE.index(950)].tolist() == sizes.tolist()
 
 
-def test_many_objects_are_counted_at_fewer_levels_and_listed_in_part(monkeypatch):
-    monkeypatch.setattr("labelsure.report._levels.MOST_OBJECTS", 30)
-    monkeypatch.setattr("labelsure.report._objects.MOST_OBJECTS", 30)
+def test_many_objects_are_counted_at_fewer_levels_and_listed_in_part(tmp_path, monkeypatch):
+    monkeypatch.setattr("labelsure.report._counts.MOST_OBJECTS_FINE", 30)
+    monkeypatch.setattr("labelsure.report._counts.MOST_OBJECTS_SHOWN", 30)
     predictions, labels = some_predictions()
-    facts = facts_of(predictions, labels)
-    assert (facts.levels.per_mille, facts.levels.sizes) == (COARSE, "table")
-    assert facts.objects.chosen.tolist() == list(range(0, 70, 3))
-    place = COARSE.index(900)
-    assert facts.counts.covered[place] == predictions.region(0.1).contains(labels).sum()
-    assert facts.objects.sizes[place].tolist() == predictions.region(0.1).sizes[::3].tolist()
+    facts = facts_of(tmp_path, predictions, labels)
+    assert (facts.perMille, facts.sizeKind) == ([*COARSE], "counted")
+    assert facts.names == [str(i) for i in range(0, 70, 3)]
+    place, region = COARSE.index(900), predictions.region(0.1)
+    covered = region.contains(labels).sum()
+    assert f"held the true labelset of {covered} of 70 objects" in facts.words[place]["promise"]
+    assert facts.sizes[place].tolist() == region.sizes[::3].tolist()
 
 
-def test_report_starts_at_a_level_that_can_be_reached():
-    predictions, labels = some_predictions(n_objects=5, n_calibration=12)
-    facts = facts_of(predictions, labels)
-    assert facts.levels.per_mille[facts.start] == 900
-    words = facts.words[facts.levels.per_mille.index(950)]
-    assert words.verdict == "95 % is out of reach"
-    assert "12 calibration examples" in words.promise
+def test_report_starts_at_a_level_that_can_be_reached(tmp_path):
+    facts = facts_of(tmp_path, *some_predictions(n_objects=5, n_calibration=12))
+    assert facts.perMille[facts.start] == 900
+    words = facts.words[FINE.index(950)]
+    assert words["verdict"] == "95 % is out of reach"
+    assert "12 calibration examples" in words["promise"]
 
 
-def test_verdict_follows_the_counts():
+def test_verdict_follows_the_counts(tmp_path):
     predictions, labels = some_predictions()
-    place = FINE.index(900)
-    kept = facts_of(predictions, labels).words[place]
-    broken = facts_of(predictions, 1 - labels).words[place]
-    assert (kept.status, broken.status) == ("kept", "broken")
-    covered = int(predictions.region(0.1).contains(labels).sum())
-    assert f"of {covered} of {len(labels)} objects" in kept.promise
-    assert "at 90 % confidence misses" in kept.statement
+    words = [
+        facts_of(tmp_path, predictions, Y).words[FINE.index(900)] for Y in (labels, 1 - labels)
+    ]
+    assert [of["status"] for of in words] == ["kept", "broken"]
+    assert "at 90 % confidence misses" in words[0]["statement"]
 
 
 @pytest.mark.parametrize(("n_calibration", "status"), [(20, "below"), (5000, "broken")])
-def test_few_calibration_examples_excuse_more(n_calibration, status):
-    """38 of 50 at 90 % is less than asked for; with 20 calibration examples that is no sign of a broken promise."""
+def test_few_calibration_examples_excuse_more(tmp_path, n_calibration, status):
+    """38 of 50 at 90 % is below the level; with 20 calibration examples that is no sign of a broken promise."""
     predictions, _ = some_predictions(n_objects=50, n_calibration=n_calibration)
     region, labels = predictions.region(0.1), predictions.labelsets.copy()
     candidates = predictions.candidates()
     for i in range(12):
         labels[i] = next(labelset for labelset in candidates if labelset not in region[i])
-    assert facts_of(predictions, labels).words[FINE.index(900)].status == status
+    assert facts_of(tmp_path, predictions, labels).words[FINE.index(900)]["status"] == status
 
 
-def test_nothing_is_promised_where_nothing_is_proven():
+def test_nothing_is_promised_where_nothing_is_proven(tmp_path):
     predictions, labels = some_predictions()
     unknown = replace(predictions, guarantee=NoGuarantee("p-values of unknown origin"))
     place = FINE.index(900)
-    assert facts_of(unknown, labels).words[place].status == "kept"
-    words = facts_of(unknown, 1 - labels).words[place]
-    assert (words.status, words.statement) == (
-        "below",
-        "Nothing is proven about p-values of unknown origin.",
-    )
-    assert words.promise.endswith("Nothing is proven about these predictions.")
-    assert {point["proven"] for point in facts_of(unknown, labels).calibration} == {None}
+    assert facts_of(tmp_path, unknown, labels).words[place]["status"] == "kept"
+    facts = facts_of(tmp_path, unknown, 1 - labels)
+    assert facts.words[place]["status"] == "below"
+    assert facts.words[place]["statement"] == "Nothing is proven about p-values of unknown origin."
+    assert facts.words[place]["promise"].endswith("Nothing is proven about these predictions.")
+    assert {point["proven"] for point in facts.calibration} == {None}
 
 
 def test_one_half_is_decided_about_with_the_other():
@@ -226,7 +183,6 @@ def test_one_half_is_decided_about_with_the_other():
     assert not acceptance.accepted[:, ~acceptance.decided].any()
     assert 0 < n_accepted[1] < n_accepted[2] < n_accepted[3] <= 300
     assert (acceptance.accepted[:-1] <= acceptance.accepted[1:]).all()
-    assert acceptance.rows[3] == (0.2, n_accepted[3], (acceptance.accepted[3] & ~right).sum())
     assert (acceptance.codes <= np.arange(4)[:, None]).tolist() == acceptance.accepted.tolist()
 
 
@@ -236,11 +192,42 @@ def test_share_of_wrong_ones_among_the_accepted_is_what_the_table_says():
 
     def share_wrong(rng):
         confidence = rng.random(400)
-        right = rng.random(400) < 0.6 + 0.4 * confidence
-        return [wrong / max(accepted, 1) for _, accepted, wrong in accept(confidence, right).rows]
+        found = accept(confidence, rng.random(400) < 0.6 + 0.4 * confidence)
+        return [(row & found.wrong).sum() / max(row.sum(), 1) for row in found.accepted]
 
     assert_at_most(ALPHAS, share_wrong, 2000, seed=1)
 
 
-def test_a_single_object_has_no_other_half():
-    assert accept(np.array([0.9]), np.array([True])) is None
+def test_a_fixed_sample_of_100_objects_is_asked_about(tmp_path):
+    predictions, Y = some_predictions(n_objects=250)
+    rows = np.sort(np.random.default_rng(0).permutation(250)[:100])
+    region, wide = (predictions[rows].region(significance) for significance in (0.05, 0.02))
+    settled = answers_needed(region, Y[rows], certain=False, labelset_cost=np.inf)
+    certain = answers_needed(wide, Y[rows])
+    assert (
+        "What a person has to answer, mean of 100 of 250 objects drawn with a fixed seed: settled"
+        f" at 95 %: {settled.labels.mean():.1f} of 5 labels; certain: {certain.labels.mean():.1f}"
+        f" labels and {certain.labelsets.mean():.1f} labelsets per object."
+    ) in page_of(tmp_path, predictions, Y)
+
+
+@pytest.mark.parametrize(("n_objects", "n_labels"), [(100, 14), (3, 61), (5, 5)])
+def test_nothing_is_asked_where_regions_are_too_large_or_the_truth_is_not_known(
+    tmp_path, n_objects, n_labels
+):
+    predictions, Y = some_predictions(n_objects, n_labels, n_calibration=15)
+    page = page_of(tmp_path, predictions, None if n_labels == 5 else Y)
+    assert "What a person has to answer" not in page
+    assert "What wrapping did" not in page
+
+
+@pytest.mark.parametrize("labels_only", [False, True])
+def test_report_compares_probabilities_with_those_of_the_learner(tmp_path, labels_only):
+    outputs, Y = draw(70, seed=2)
+    predictions = calibrate_outputs(*draw(150, seed=1)).predict_labelsets(outputs)
+    at_half = (outputs > 0.5).astype(int)
+    page = page_of(tmp_path, predictions, Y, alone=at_half if labels_only else outputs)
+    ours, alone = (np.mean((p - Y) ** 2) for p in (predictions.probabilities, outputs))
+    macros = [f1_score(Y, labels, average="macro") for labels in (predictions.labelsets, at_half)]
+    said = f"Brier score {ours:.3f} (learner alone {alone:.3f}); macro F {macros[0]:.3f} ({macros[1]:.3f})."
+    assert (f"What wrapping did: {said}" in page) == (not labels_only)

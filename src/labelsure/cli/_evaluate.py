@@ -105,7 +105,7 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
     import warnings
 
     from labelsure.conformal._points import choose_answers
-    from labelsure.report._comparison import count_answers
+    from labelsure.report._singles import count_answers
 
     predictions = answers.predictions
     with warnings.catch_warnings():
@@ -131,7 +131,7 @@ def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, floa
     """Return the figures of the learner alone, of the answers for each metric and of those that ``predict`` gives."""
     from labelsure.conformal._points import labels_of_outputs, single_answers
     from labelsure.metrics._point import point_measures
-    from labelsure.report._comparison import brier_score
+    from labelsure.report._singles import brier_score
 
     names = ("subset_accuracy", "hamming_loss", "f1_macro", "f1_micro")
     outputs, predictions = answers.outputs, answers.predictions
@@ -192,7 +192,7 @@ def _judge_labels(region: Any, labels: Any, Y: Any, names: Sequence[str]) -> lis
 
 def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
     """Return the figures in words and tables."""
-    from labelsure.report._comparison import AnswersOfPerson
+    from labelsure.report._singles import AnswersOfPerson
 
     level = list(figures["levels"])[-1]
     levels = [
@@ -246,7 +246,7 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
 
 def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
     """Return single answers as a table, those that ``predict`` gives with a star, and what wrapping did."""
-    from labelsure.report._comparison import say_what_wrapping_did
+    from labelsure.report._singles import say_what_wrapping_did
 
     single, answered = figures["single"], figures["predict_is"]
     shown = dict(SINGLE)

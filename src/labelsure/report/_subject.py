@@ -18,43 +18,43 @@ from labelsure._checks import (
 )
 from labelsure.predictions import LabelsetPredictions
 
+# per grouping; more are usually numbers that should be binned first
 MOST_GROUPS = 100
-"""Of one grouping; more are not read by anybody, and are mostly numbers that were to be binned."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """A way to divide the objects: the name of each group, and each object's place among them."""
+    """A way to divide the objects: the names of groups, and the number of each object's group."""
 
     by: str
     names: tuple[str, ...]
-    places: IntArray
+    members: IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a report is about.
+    """What a report is about; ``None`` is for what is not known.
 
     Attributes
     ----------
     predictions : LabelsetPredictions
         Of n objects.
-    labels : array of shape (n, q) or None
-        The truth, where it is known.
+    truth : array of shape (n, q) or None
+        The true labels.
     predicted : array of shape (n, q) or None
-        What ``predict`` answers; None: nothing but the most plausible labelsets.
+        What ``predict`` answers.
     alone : array of shape (n, q) or None
-        What the learner says by itself, between 0 and 1.
+        What the learner outputs without labelsure, between 0 and 1.
     names : tuple of str
-        What the objects are called.
+        Of the objects.
     groups : tuple of Grouping
-        How the user divides them.
+        How the user divides them and, if the truth is known, by the number of true labels.
     title : str
         The page's.
     """
 
     predictions: LabelsetPredictions
-    labels: LabelMatrix | None
+    truth: LabelMatrix | None
     predicted: LabelMatrix | None
     alone: FloatArray | None
     names: tuple[str, ...]
@@ -71,20 +71,14 @@ class Subject:
 
     @property
     def answers(self) -> LabelMatrix:
-        """One labelset for each object: what ``predict`` answers, or else the most plausible labelset."""
+        """One labelset per object: what ``predict`` answers if that is known, or the most plausible labelset."""
         return self.predictions.labelsets if self.predicted is None else self.predicted
 
 
 def check_subject(
-    predictions: Any,
-    Y: Any,
-    objects: Any,
-    groups: Any,
-    title: Any,
-    predicted: Any = None,
-    alone: Any = None,
+    predictions: Any, Y: Any, predicted: Any, alone: Any, objects: Any, groups: Any, title: Any
 ) -> Subject:
-    """Return what a report is about, or say what is wrong with it."""
+    """Return what a report is about, or raise ValueError."""
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
             f"predictions must be LabelsetPredictions, got {type(predictions).__name__}."
@@ -95,32 +89,30 @@ def check_subject(
         raise ValueError("predictions must hold at least one object to report on, got none.")
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title must be a text or None, got {title!r}.")
+    truth = _check_matrix(check_label_matrix, Y, "Y", predictions)
+    dense = alone.toarray() if sparse.issparse(alone) else alone
+    groupings = _check_groups(groups, n_objects)
+    if truth is not None:
+        numbers, members = np.unique(truth.sum(axis=1, dtype=np.int64), return_inverse=True)
+        by_number = Grouping("number of true labels", tuple(map(str, numbers.tolist())), members)
+        groupings.append(by_number)
     return Subject(
         predictions,
-        _check_labels(Y, predictions, "Y"),
-        _check_labels(predicted, predictions, "predicted"),
-        _check_alone(alone, predictions),
+        truth,
+        _check_matrix(check_label_matrix, predicted, "predicted", predictions),
+        _check_matrix(check_outputs, dense, "alone", predictions),
         _check_names(objects, predictions),
-        _check_groups(groups, n_objects),
+        tuple(groupings),
         "Labelsure report" if title is None else title,
     )
 
 
-def _check_labels(labels: Any, predictions: LabelsetPredictions, name: str) -> LabelMatrix | None:
-    if labels is None:
+def _check_matrix(check: Any, values: Any, name: str, predictions: LabelsetPredictions) -> Any:
+    if values is None:
         return None
     names = predictions.label_names
-    checked = check_label_matrix(labels, name=name, n_labels=len(names), label_names=names)
+    checked = check(values, name=name, n_labels=len(names), label_names=names)
     check_same_length(range(len(predictions)), checked, names=("the predictions", name))
-    return checked
-
-
-def _check_alone(alone: Any, predictions: LabelsetPredictions) -> FloatArray | None:
-    if alone is None:
-        return None
-    names, dense = predictions.label_names, alone.toarray() if sparse.issparse(alone) else alone
-    checked = check_outputs(dense, name="alone", n_labels=len(names), label_names=names)
-    check_same_length(range(len(predictions)), checked, names=("the predictions", "alone"))
     return checked
 
 
@@ -134,23 +126,21 @@ def _check_names(objects: Any, predictions: LabelsetPredictions) -> tuple[str, .
     return names
 
 
-def _check_groups(groups: Any, n_objects: int) -> tuple[Grouping, ...]:
+def _check_groups(groups: Any, n_objects: int) -> list[Grouping]:
     if groups is None:
-        return ()
+        return []
     columns = getattr(groups, "columns", None)
     if columns is None and not isinstance(groups, Mapping):
         raise ValueError(
             "groups must be a dict or a DataFrame with one entry per way to divide the objects, got"
             f' {type(groups).__name__}. Pass groups={{"site": sites}}.'
         )
-    return tuple(
-        _check_grouping(str(by), groups[by], n_objects)
-        for by in (groups if columns is None else columns)
-    )
+    names = groups if columns is None else columns
+    return [_check_grouping(str(by), groups[by], n_objects) for by in names]
 
 
-def _check_grouping(by: str, members: Any, n_objects: int) -> Grouping:
-    values = np.asarray(members)
+def _check_grouping(by: str, values: Any, n_objects: int) -> Grouping:
+    values = np.asarray(values)
     if values.ndim != 1:
         raise ValueError(
             f"groups[{by!r}] must have shape (n_objects,), one group per object, got"
@@ -163,19 +153,18 @@ def _check_grouping(by: str, members: Any, n_objects: int) -> Grouping:
             f"groups[{by!r}] must name a group for each object, got {values[missing][0]} for object"
             f" {missing.index(True)}. Give objects without one a group of their own."
         )
-    found, places = np.unique(
-        values.astype(str) if values.dtype.kind in "OT" else values, return_inverse=True
-    )
-    if len(found) > MOST_GROUPS:
+    values = values.astype(str) if values.dtype.kind in "OT" else values
+    names, members = np.unique(values, return_inverse=True)
+    if len(names) > MOST_GROUPS:
         raise ValueError(
-            f"groups[{by!r}] must have at most {MOST_GROUPS} different values, got {len(found)}."
+            f"groups[{by!r}] must have at most {MOST_GROUPS} different values, got {len(names)}."
             " Put numbers into bins first, for instance with pandas.cut or numpy.digitize."
         )
-    return Grouping(by, tuple(str(name) for name in found.tolist()), places.astype(np.int64))
+    return Grouping(by, tuple(map(str, names.tolist())), members.astype(np.int64))
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a value stands for none: None, NaN, or pandas' NA, which cannot even be compared."""
+    """Tell whether a value is None, NaN, or pandas' NA, which raises when it is compared."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
     except TypeError:

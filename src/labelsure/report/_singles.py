@@ -1,22 +1,73 @@
-"""What wrapping a learner changes, and what a person has to answer: sentences for the page and the command line."""
+"""Single answers: which can be accepted, what wrapping a learner changed, what a person has to answer."""
 
 import warnings
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from labelsure._checks import FloatArray, LabelMatrix
+from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
+from labelsure.decisions import select_objects
 from labelsure.metrics import answers_needed
 from labelsure.predictions import LabelsetPredictions, LabelsetRegion
 
+# accepted error rates: shares of wrong labelsets among the accepted
+ALPHAS = (0.01, 0.05, 0.1, 0.2)
+
+# questions are simulated for so many objects, if their regions hold so many labelsets together:
+# both simulations take about ten microseconds for each; counting them may take minutes with more
+# labels
 N_SAMPLED = 100
-"""Objects that questions are played for, at most."""
-
 MOST_LABELSETS = 300_000
-"""In the regions of these objects together: both games take about ten microseconds for each."""
-
 MOST_LABELS = 60
-"""With more, counting labelsets may take minutes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Acceptance:
+    """What can be accepted of one half of the objects, with the other half as held-out examples.
+
+    Attributes
+    ----------
+    decided : bool array of shape (n,)
+        The half that is decided about.
+    accepted : bool array of shape (n_alphas, n)
+        Those of them that can be accepted at each accepted error rate of ``ALPHAS``.
+    wrong : bool array of shape (n,)
+        Objects whose most plausible labelset is not the truth.
+    """
+
+    decided: BoolArray
+    accepted: BoolArray
+    wrong: BoolArray
+
+    @property
+    def codes(self) -> IntArray:
+        """The position of the first alpha at which each object is accepted; ``len(ALPHAS)`` if there is none."""
+        reached = np.concatenate([self.accepted, np.ones((1, len(self.wrong)), dtype=bool)])
+        first: IntArray = reached.argmax(axis=0).astype(np.int64)
+        return first
+
+
+def accept(confidence: FloatArray, right: BoolArray) -> Acceptance | None:
+    """Return what can be accepted of one half of the objects, with the other half as held-out examples.
+
+    One half only: if each decided about the other, a half whose most confident answers are wrong
+    would accept little and have much of the other half accepted, so that the share of wrong ones
+    among all accepted ones is not bounded. Halves are drawn once for all, and ties of confidence are
+    broken in the same way at every alpha, so that what is accepted at one is accepted at the next.
+    None for a single object, which has no other half.
+    """
+    if len(confidence) < 2:
+        return None
+    held_out, new = np.array_split(np.random.default_rng(0).permutation(len(confidence)), 2)
+    decided = np.zeros(len(confidence), dtype=bool)
+    decided[new] = True
+    accepted = np.zeros((len(ALPHAS), len(confidence)), dtype=bool)
+    examples = confidence[held_out], right[held_out], confidence[new]
+    for row, alpha in zip(accepted, ALPHAS, strict=True):
+        selection = select_objects(*examples, alpha=alpha, random_ties=True, random_state=0)
+        row[new] = selection.accepted
+    return Acceptance(decided, accepted, ~right)
 
 
 class AnswersOfPerson(NamedTuple):
@@ -49,15 +100,15 @@ class AnswersOfPerson(NamedTuple):
         return (
             f"What a person has to answer, mean of {objects}: settled at {self.settled_at:g} %:"
             f" {self.settled_labels:.1f} of {self.n_labels} labels; certain:"
-            f" {self.certain_labels:.1f} labels and"
-            f" {self.certain_labelsets:.1f} labelsets per object."
+            f" {self.certain_labels:.1f} labels and {self.certain_labelsets:.1f} labelsets per"
+            f" object."
         )
 
 
 def count_answers(
     predictions: LabelsetPredictions, Y: LabelMatrix, significance: float, widest: float
 ) -> AnswersOfPerson | None:
-    """Return what a person has to answer; None where regions are too large for that to take a few seconds.
+    """Return what a person has to answer; None if regions are too large to simulate it in a few seconds.
 
     Parameters
     ----------
@@ -68,18 +119,16 @@ def count_answers(
     significance : float
         Of the regions that are to be settled.
     widest : float
-        Of those that certain labels are asked from, where they are not too large: else it is
-        ``significance``.
+        Of the regions from which labels are to become certain; if these are too large,
+        ``significance`` is used.
     """
     n_objects, n_labels = Y.shape
     if n_labels > MOST_LABELS:
         return None
     rows = np.sort(np.random.default_rng(0).permutation(n_objects)[:N_SAMPLED])
     sample, truth = predictions[rows], Y[rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # a level that cannot be reached shows in the sizes
+    with warnings.catch_warnings():  # a level that cannot be reached shows in the sizes
+        warnings.simplefilter("ignore", UserWarning)
         region, wide = sample.region(significance), sample.region(widest)
     if not _is_small(region):
         return None
@@ -122,7 +171,6 @@ def say_what_wrapping_did(
     'What wrapping did: Brier score 0.138 (learner alone 0.140); macro F 0.486 (0.326).'
     """
     return (
-        f"What wrapping did: Brier score {brier:.3f} (learner alone {alone_brier:.3f}); macro F"
-        f" {macro_f:.3f}"
-        f" ({alone_macro_f:.3f})."
+        f"What wrapping did: Brier score {brier:.3f} (learner alone {alone_brier:.3f});"
+        f" macro F {macro_f:.3f} ({alone_macro_f:.3f})."
     )
