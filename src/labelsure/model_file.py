@@ -110,8 +110,10 @@ PARTS = {
     "labelsure.conformal._label_wise_outputs": ("LabelCalibration",),
     "labelsure.decisions": ("Question",),
     "labelsure.learners": ("FittedBase",),
+    "labelsure.learners._adapter": ("LabelByLabel",),
     "labelsure.learners._table_members": (
         "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
+        "ScaledFeatures",
     ),
     "labelsure.engine": (
         "Allowed", "AtLeast", "AtMost", "Exactly", "Exclude", "Hierarchy", "Implies",

@@ -21,7 +21,7 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.learners import outputs_of
-from labelsure.learners._label_by_label import fit_known
+from labelsure.learners._adapter import fit_known
 from labelsure.measures import LogLossMeasure, PowerMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings(

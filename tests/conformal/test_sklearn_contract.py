@@ -30,6 +30,7 @@ from labelsure import (
     MLRBFClassifier,
     PowerMeasure,
 )
+from labelsure.learners._tables import default_learner
 from labelsure.measures import PosteriorMeasure
 
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
@@ -265,7 +266,7 @@ def test_default_is_what_the_documentation_says(kind, data):
     parameters = {"random_state": 1} | ({"cv": 3} if kind is CrossConformalClassifier else {})
     model = kind(**parameters).fit(X[:30], Y[:30])
     measure = PowerMeasure() if kind is FullConformalClassifier else PosteriorMeasure()
-    spelt_out = kind(MLRBFClassifier(), measure=measure, **parameters).fit(X[:30], Y[:30])
+    spelt_out = kind(default_learner(), measure=measure, **parameters).fit(X[:30], Y[:30])
     np.testing.assert_array_equal(
         model.predict_labelsets(X[57:]).p_values(), spelt_out.predict_labelsets(X[57:]).p_values()
     )

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from labelsure import MLkNNClassifier, PooledClassifier
 from labelsure.learners import outputs_of
-from labelsure.learners._label_by_label import fit_known, learner_of_one_label
+from labelsure.learners._adapter import fit_known, learner_of_one_label
 
 X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
 UNKNOWN = np.random.RandomState(0).rand(80, 3) < 0.3

@@ -9,7 +9,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
 from labelsure.learners import PooledClassifier, table_pipeline, table_pool
-from labelsure.learners._table_pipeline import MIN_FREQUENCY
+from labelsure.learners._tables import MIN_FREQUENCY
 from labelsure.measures import LogLossMeasure
 
 

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from labelsure.datasets import TableSchema
 from labelsure.learners import table_pipeline, table_pool
-from labelsure.learners._table_pipeline import MIN_FREQUENCY, MOST_DENSE_WORDS, MOST_WORDS
+from labelsure.learners._tables import MIN_FREQUENCY, MOST_DENSE_WORDS, MOST_WORDS
 from labelsure.paper import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 
 N_TREES = 200

@@ -30,8 +30,9 @@ class CrossConformalClassifier(CalibratedClassifier):
     ----------
     estimator : classifier or None, default=None
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function`` for several
-        labels, or a Pipeline that ends in one. None is :class:`~labelsure.MLRBFClassifier`, the
-        paper's, for features on like scales.
+        labels, or a Pipeline that ends in one. None is a logistic regression per label on scaled
+        features, which takes missing values and sparse rows. The paper's is
+        :class:`~labelsure.MLRBFClassifier`.
     measure : Measure, "auto" or None, default=None
         The nonconformity measure; None is :class:`~labelsure.measures.PosteriorMeasure`, whose
         parameters are learned from out-of-fold outputs: ten more fits on three fifths of the

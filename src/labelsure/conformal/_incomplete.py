@@ -23,7 +23,8 @@ from labelsure._checks import (
     split_unknown,
 )
 from labelsure.conformal._splits import Split
-from labelsure.learners._label_by_label import learner_of_one_label
+from labelsure.learners._adapter import learner_of_one_label
+from labelsure.learners._tables import resolve_learner
 from labelsure.predictions import Guarantee
 
 INCOMPLETE = (
@@ -50,9 +51,9 @@ class Known(NamedTuple):
     @classmethod
     def of(cls, unknown: BoolArray | None, estimator: Any) -> "Known | None":
         """Return what is known, None where everything is."""
-        return (
-            None if unknown is None else cls(unknown, learner_of_one_label(estimator) is not None)
-        )
+        if unknown is None:
+            return None
+        return cls(unknown, learner_of_one_label(resolve_learner(estimator)) is not None)
 
     @property
     def complete(self) -> BoolArray:

@@ -24,7 +24,7 @@ from labelsure._checks import IntArray, MatrixLike, n_rows
 from labelsure.conformal._groups import check_groups
 from labelsure.conformal._splits import Split
 from labelsure.learners._members import check_sample_weight, weight_params
-from labelsure.paper import MLRBFClassifier
+from labelsure.learners._tables import resolve_learner
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class RoutingMixin:
 
     @property
     def _inside(self) -> Any:
-        return MLRBFClassifier() if self.estimator is None else self.estimator
+        return resolve_learner(self.estimator)
 
     def _route(
         self, X: MatrixLike, groups: Any, params: dict[str, Any], *, prefit: bool = False

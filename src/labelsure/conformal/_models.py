@@ -24,10 +24,10 @@ from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.learners import FittedBase, fit_base, outputs_of
-from labelsure.learners._label_by_label import fit_known
+from labelsure.learners._adapter import fit_known
 from labelsure.learners._pool_base import LogitPool
+from labelsure.learners._tables import resolve_learner
 from labelsure.measures import Need
-from labelsure.paper import MLRBFClassifier
 
 EXPECTED = (
     "estimator must be a classifier for several labels with predict_proba or decision_function,"
@@ -97,12 +97,13 @@ def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
 
 def tags_of(estimator: Any) -> Any:
     """Return the scikit-learn tags of the classifier inside, None where it has none."""
-    estimator = MLRBFClassifier() if estimator is None else estimator
-    return (
-        get_tags(estimator)
-        if hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
-        else None
-    )
+    learner = resolve_learner(estimator)
+    if not hasattr(learner, "__sklearn_tags__") or isinstance(learner, type):
+        return None
+    tags = get_tags(learner)
+    if estimator is None:  # it fills gaps, which the tags of a Pipeline do not say
+        tags.input_tags.allow_nan = True
+    return tags
 
 
 def fit_models(
@@ -371,7 +372,7 @@ def fit_model(
     ``members_only``, the weights of a pool are left to be learned. The classifier's fit gets what
     ``metadata`` has for it.
     """
-    copy = clone(MLRBFClassifier() if estimator is None else estimator)
+    copy = clone(resolve_learner(estimator))
     set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
     if (
         (members_only or metadata.groups is not None)

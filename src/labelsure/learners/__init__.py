@@ -3,8 +3,7 @@
 from labelsure.learners._adapter import FittedBase, fit_base, outputs_of
 from labelsure.learners._pool import PooledClassifier
 from labelsure.learners._recalibrated import RecalibratedClassifier
-from labelsure.learners._table_pipeline import table_pipeline
-from labelsure.learners._table_pool import table_pool
+from labelsure.learners._tables import table_pipeline, table_pool
 
 __all__ = [
     "FittedBase",

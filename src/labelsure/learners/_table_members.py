@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
 from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
@@ -35,6 +36,26 @@ class FilledFeatures(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        return tags
+
+
+class ScaledFeatures(TransformerMixin, BaseEstimator):
+    """Features with variance 1, and with mean 0 where X is dense: shifted zeros would fill a sparse matrix."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn means and variances."""
+        self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the scaled features."""
+        is_centred = self.scaler_.with_mean
+        return self.scaler_.transform(X.toarray() if is_centred and sparse.issparse(X) else X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
 
