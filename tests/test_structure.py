@@ -34,4 +34,4 @@ def test_imports_point_one_way():
     done = subprocess.run(
         [*command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,119 +1,52 @@
-"""Every public callable with arguments that work: what fuzzing puts odd tables and odd values into.
+"""Every public callable with arguments that work, derived from its signature.
 
-A call is a function of keyword arguments; ``tables`` names those that are tables of numbers.
-Classes are called with the arguments of their constructor and of what is asked of them next, so
-that nothing that can be set goes unseen.
+A function is called; a class is made, and fitted where it has ``fit``; the methods of what users
+hold are called on an object made for it. An argument comes from EXAMPLES, by ``Callable.parameter``
+or by the name of the parameter, or is the default. What is an array there is a table of numbers,
+for which fuzzing puts other forms and odd contents.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+import copy
+import importlib
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, cached_property, wraps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz_answers import plain_answer
+from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 
 import labelsure
-import labelsure.conformal as c
-import labelsure.measures as m
+from labelsure import conformal, decisions, engine, learners, measures, metrics
+from labelsure._checks import is_list
+from labelsure.engine._engine import LabelsetEngine
 
-N, Q, N_NEW = 16, 3, 4
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call that works.
-
-    Attributes
-    ----------
-    function : callable
-        Of keyword arguments alone.
-    arguments : dict
-        That work. Never changed.
-    tables : tuple of str
-        Which of them are tables of numbers.
-    learner : bool
-        Whether one of the tables is handed to a learner as it is.
-    unlike : tuple of str
-        Which arguments no odd value is put in for, because every one is taken, or some would take
-        for ever.
-    sparse : bool
-        Whether tables of numbers may be sparse.
-    """
-
-    function: Callable[..., Any]
-    arguments: dict[str, Any]
-    tables: tuple[str, ...] = ()
-    learner: bool = False
-    unlike: tuple[str, ...] = ("n_jobs",)
-    objects: tuple[str, ...] = ()
-    sparse: bool = False
-
-    def answer(self, **changes):
-        """Return the plain answer to the call with some arguments changed."""
-        return plain_answer(self.function(**{**self.arguments, **changes}))
+ROOMS = sorted({*labelsure.__dir__()} & {*labelsure._HOME})
+NAMES = ("sea", "city", "night")
 
 
-CALLS: dict[str, Call] = {}
-"""Calls by the name of what they call, ``room.name`` or ``room.Class.method``."""
+def _eighths(n_columns, seed):
+    return np.random.default_rng(seed).integers(0, 9, size=(20, n_columns)) / 8
 
 
-def call(name, function, tables=(), **options):
-    """Add a call; ``given`` are its arguments that are no tables."""
-    given = options.pop("given", {})
-    arguments = {
-        one: TABLES[one.removeprefix("training_") if one not in TABLES else one] for one in tables
-    }
-    CALLS[name] = Call(function, arguments | given, tuple(tables), **options)
-
-
-def _eighths(shape, seed):
-    return np.random.default_rng(seed).integers(0, 9, size=shape) / 8
-
-
-X = _eighths((N, 4), 0)
-OUTPUTS = _eighths((N, Q), 1)
-Y = (np.random.default_rng(2).random((N, Q)) < OUTPUTS).astype(np.float64)
+X, X_NEW = _eighths(4, 0), _eighths(4, 3)
+OUTPUTS, ROWS = _eighths(3, 1), np.arange(20)
+Y = (np.random.default_rng(2).random((20, 3)) < OUTPUTS).astype(np.float64)
 Y[~Y.any(axis=1), 0] = 1
-X_NEW, OUTPUTS_NEW = _eighths((N_NEW, 4), 3), _eighths((N_NEW, Q), 4)
-Y_NEW = (np.random.default_rng(5).random((N_NEW, Q)) < 0.5).astype(np.float64)
-TABLES = {
-    "X": X,
-    "y": Y,
-    "Y": Y,
-    "outputs": OUTPUTS,
-    "X_new": X_NEW,
-    "outputs_new": OUTPUTS_NEW,
-    "Y_new": Y_NEW,
-    "Y_true": Y,
-    "Y_pred": np.roll(Y, 1, axis=0),
-    "scores": OUTPUTS,
-    "labels": Y,
-    "y_new": Y_NEW,
-    "p_values": (np.arange(N) + 1) / 16,
-    "score_list": np.arange(N) / 8,
-    "contains": np.arange(N) % 3 > 0,
-    "sizes": np.arange(N) % 5,
-    "folds": np.arange(N) % 4,
-    "groups": np.arange(N) // 2,
-    "sureness": np.arange(N) / 16,
-    "right": np.arange(N) % 4 > 0,
-    "new_sureness": np.arange(N_NEW) / 4,
-    "group_list": np.arange(N) % 2,
-    "sample_weight": 1 + np.arange(N) % 3,
-}
-WHOLE = ("folds", "groups", "group_list")
-"""Tables of names, which may be refused or read in another way where they are no whole numbers."""
-TABLES = {
-    name: np.asarray(values, dtype=None if name in WHOLE else np.float64)
-    for name, values in TABLES.items()
-}
 
 
 def knn():
     return labelsure.MLkNNClassifier(2)
+
+
+def logistic(**options):
+    return MultiOutputClassifier(LogisticRegression(**options))
 
 
 def worst(outputs, labelset):
@@ -127,365 +60,344 @@ def first_is_high(X):
     return rows[:, 0] > 0.5
 
 
-# --- conformal
-# ----------------------------------------------------------------------------------------------------
-def fit_and_predict(kind, ask="predict_labelsets"):
-    """A classifier made, fitted and asked in one call."""
+def weigh(X):
+    """For weight=, of any form of X."""
+    return 0.5 + first_is_high(X)
 
-    def run(X, y, X_new, label_names=None, groups=None, sample_weight=None, **parameters):
-        fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        fit_params |= {} if groups is None else {"groups": groups}
-        model = kind(**parameters)
-        model = model.fit(X, y, label_names=label_names, **fit_params)
-        return getattr(model, ask)(X_new)
+
+@cache
+def fitted(kind=conformal.CrossConformalClassifier, **options):
+    """Return a predictor that is made once."""
+    if kind is not conformal.LabelWiseConformalClassifier:
+        options = {"measure": measures.PowerMeasure(), **options}
+    return kind(knn(), random_state=0, **options).fit(X, Y, label_names=NAMES)
+
+
+@cache
+def calibrated(calibrate=conformal.calibrate_outputs, **options):
+    """Return a predictor of ready-made outputs that is made once."""
+    return calibrate(OUTPUTS, Y, random_state=0, label_names=NAMES, **options)
+
+
+def predicted():
+    return calibrated().predict_labelsets(OUTPUTS)
+
+
+def labels_predicted():
+    return calibrated(conformal.calibrate_labels).predict_labels(OUTPUTS)
+
+
+def errors_found():
+    return decisions.find_label_errors(smoothed(), X_NEW, Y, trusted=(X, Y), level=0.5)
+
+
+def smoothed():
+    return fitted(conformal.InductiveConformalClassifier, calibration_size=0.5, smoothed=True)
+
+
+HELD = {
+    "conformal.CrossConformalClassifier": lambda: fitted(cv=2),
+    "conformal.InductiveConformalClassifier": smoothed,
+    "conformal.LabelWiseConformalClassifier": lambda: fitted(
+        conformal.LabelWiseConformalClassifier, calibration_size=0.5
+    ),
+    "conformal.OutputsPredictor": lambda: calibrated(smoothed=True),
+    "conformal.LabelWiseOutputsPredictor": lambda: calibrated(conformal.calibrate_labels),
+    "decisions.ReviewSelector": lambda: decisions.ReviewSelector(smoothed()).calibrate(X, Y),
+    "decisions.ThresholdPredictor": lambda: decisions.control_recall(OUTPUTS, Y, target=0.7),
+    "decisions.LabelCover": lambda: decisions.control_cover(OUTPUTS, Y, target=0.7),
+    "decisions.QuestionPlan": lambda: decisions.plan(predicted().region(0.2), budget=5),
+    "decisions.LabelErrors": errors_found,
+    "measures.MeasureSum": lambda: measures.make_measure("power:2+pairs").fit(Y, outputs=OUTPUTS),
+    "metrics.ExchangeabilityMartingale": metrics.ExchangeabilityMartingale,
+    "metrics.OnlinePValues": lambda: metrics.OnlinePValues(random_state=0),
+    "predictions.LabelsetPredictions": predicted,
+    "predictions.LabelsetRegion": lambda: predicted().region(0.2),
+    "predictions.ObjectRegion": lambda: predicted().region(0.2)[1],
+    "predictions.LabelWisePredictions": labels_predicted,
+    "predictions.LabelWiseRegion": lambda: labels_predicted().region(0.3),
+    "predictions.RankedLabelsets": lambda: predicted().top(2),
+    "predictions.Questions": predicted().region(0.2)[1].questions,
+    "predictions.Summaries": lambda: predicted().summary(0.2),
+    "predictions.Guarantee": lambda: predicted().guarantee,
+}
+"""How to make what users hold, whose public methods are called."""
+
+SCRATCH = tempfile.TemporaryDirectory()
+EXAMPLES = {
+    "X": X, "objects": 1, "write_report.objects": None,
+    **dict.fromkeys(("Y", "y", "Y_true"), Y),
+    **dict.fromkeys(("outputs", "scores"), OUTPUTS),
+    "alpha": 0.3, "batches": [OUTPUTS[:3], OUTPUTS[3:]], "budget": 5, "contains": ROWS % 3 > 0.0,
+    "cv": 2, "data_home": None, "direction": [1.0, 0.0, 0.0, 0.0], "epsilon": 0.5, "estimator": knn(),
+    "estimators": [("a", knn()), ("b", labelsure.MLkNNClassifier(3))], "first": measures.LogLossMeasure(),
+    "folds": ROWS % 4, "function": worst, "groups": ROWS // 2, "high": 0.5, "i": 1, "k": 2, "labels": NAMES,
+    "labelsets": [[1, 0, 0], [0, 1, 1]], "low": 0.0, "measure": measures.PowerMeasure(),
+    "model": calibrated(), "n_calibration": 100, "n_labels": 3, "n_objects": 2, "n_suspects": 1000,
+    "n_trusted": 100, "name": "power:2+pairs", "new_sureness": ROWS / 4, "p_value": 0.5,
+    "p_values": (ROWS + 1) / 32, "parents": {"sea": "city"}, "path": "nowhere", "predictions": predicted(),
+    "random_state": 0, "region": predicted().region(0.2), "right": ROWS % 4 > 0.0,
+    "sample_weight": 1.0 + ROWS % 3, "score": 0.5, "second": measures.UnseenPenalty(), "significance": 0.2,
+    "sizes": ROWS % 5.0, "sureness": ROWS / 16, "then": "city", "value": True,
+    # of one callable, or smaller than the default
+    "AutoMeasure.candidates": [measures.PowerMeasure(), measures.LogLossMeasure()],
+    "AutoMeasure.n_folds": 2, "AutoMeasure.n_objects": 5, "BPMLLClassifier.n_epochs": 1,
+    "ByLabel.label": 1, "ByObject.function": first_is_high, "ForestMeasure.n_estimators": 2,
+    "Implies.label": "sea", "MLNBClassifier.n_folds": 2,
+    "MLNBClassifier.n_generations": 1, "MLNBClassifier.population_size": 4,
+    "MLRBFClassifier.centre_fraction": 0.2, "MLkNNClassifier.n_neighbors": 2,
+    "labelset": [1, 0, 1], "OnlinePValues.scores": ROWS / 8, "advise.model": smoothed(),
+    "compile_constraints.constraints": [engine.AtMost(1, [0, 1])], "compile_constraints.labels": 3,
+    "coverage_in_worst_slab.n_directions": 5, "find_label_errors.model": smoothed(),
+    "find_label_errors.trusted": (X, Y), "find_label_errors.X": X_NEW, "load_dataset.name": "nothing",
+    "load_dataset.download": False,
+    "online_p_values.scores": ROWS / 8, "outputs_of.model": knn().fit(X, Y),
+    "pac_region.delta": 0.4, "save_model.path": Path(SCRATCH.name) / "a.labelsure",
+    "write_report.path": Path(SCRATCH.name) / "a.html", "ReviewSelector.model": smoothed(),
+    "PosteriorMeasure.prior_exponent": 0.5, "PosteriorMeasure.marginals_share": 0.5,
+    "PosteriorMeasure.temperature": 1.0, "PosteriorMeasure.intercepts": 0.0,
+}  # fmt: skip
+VARIANTS = {
+    "batches.predict_batches": {"significance": 0.1, "top": 2, "keep": ()},
+    "conformal.CrossConformalClassifier": {
+        "estimator": logistic(),
+        "sample_weight": EXAMPLES["sample_weight"],
+    },
+    "conformal.InductiveConformalClassifier": {"groups": EXAMPLES["groups"]},
+    "conformal.calibrate_outputs": {"folds": EXAMPLES["folds"]},
+    "conformal.calibrate_outputs, trained": {
+        "training_labels": Y,
+        "training_outputs": OUTPUTS,
+        "measure": measures.make_measure("mahalanobis+unseen"),
+    },
+    "conformal.OutputsPredictor.predict_labelsets": {"X": X},
+    "learners.PooledClassifier": {
+        "estimators": [("a", logistic()), ("b", logistic(C=0.1))],
+        "sample_weight": EXAMPLES["sample_weight"],
+    },
+    "report.write_report": {"Y": Y},
+}
+"""Further calls, with arguments whose default is None."""
+
+UNLIKE = {
+    "n_jobs", "memory", "n_epochs", "n_generations", "population_size", "n_init", "n_estimators", "n_directions",
+    "download", "path", "data_home", "direction", "low", "high", "batches", "ax", "region",
+    "PooledClassifier.cv", "RecalibratedClassifier.cv",
+    "TablePredictor.columns", "calibrate_outputs.training_outputs", "find_label_errors.trusted", "fit_base.estimator",
+}  # fmt: skip
+"""Parameters for which no odd value is tried: it would run for ever, write, or fail in Python's words."""
+
+NOT_CALLED = {
+    "available_datasets", "broken_by", "compile_kernels", "infer_schema", "open_table", "read_hierarchy", "read_mulan",
+    "table_pipeline", "table_pool",
+}  # fmt: skip
+"""Functions of files, which are fuzzed with their room, and what takes no data of a user's."""
+
+NOT_ASKED = {
+    "check_form", "check_parameters", "fit", "get_metadata_routing", "get_params", "hold", "join", "parts", "posterior",
+    "set_output", "set_params", "energy", "count", "index", "undo",
+}  # fmt: skip
+"""Methods that predictors call, of scikit-learn, or of Sequence."""
+
+MAKES = (
+    BaseEstimator, engine.Constraint, measures.Measure, measures.AutoMeasure, conformal.ByCardinality,
+    conformal.ByLabel, conformal.ByObject, conformal.MultiLabelStratifiedKFold, metrics.ExchangeabilityMartingale,
+    metrics.OnlinePValues, metrics.Slab, labelsure.TablePredictor,
+)  # fmt: skip
+"""Classes that users make; the others are results."""
+
+BASES = (engine.Constraint, measures.Measure)
+
+FIRST = ("fit", "calibrate", "split", "update_many", "holds")
+"""Methods of which a class's first is called on a new object."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of keyword arguments, and arguments that work."""
+
+    owner: str
+    run: Callable[..., Any]
+    arguments: dict[str, Any]
+
+    @property
+    def tables(self):
+        """The names of arguments that are tables of numbers."""
+        return [name for name, value in self.arguments.items() if isinstance(value, np.ndarray)]
+
+    @property
+    def others(self):
+        """The names of arguments that may have odd values."""
+        free = {*self.arguments} - {*self.tables} - UNLIKE
+        return sorted(name for name in free if f"{self.owner}.{name}" not in UNLIKE)
+
+    def answer(self, **changes):
+        """Return the plain answer with some arguments changed."""
+        return plain_answer(self.run(**{**self.arguments, **changes}))
+
+
+def arguments_of(owner, *functions):
+    """Return arguments that work, by the names in signatures."""
+    arguments = {}
+    for parameter in (p for f in functions for p in inspect.signature(f).parameters.values()):
+        if parameter.name == "self" or parameter.kind in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+        ):
+            continue
+        value, required = parameter.default, parameter.default is parameter.empty
+        if required or value is None or parameter.name == "cv":
+            example = EXAMPLES.get(parameter.name, value)
+            usual = required or parameter.name == "outputs" or not isinstance(example, np.ndarray)
+            value = example if usual else value
+        value = EXAMPLES.get(f"{owner}.{parameter.name}", value)
+        assert value is not parameter.empty, f"EXAMPLES lacks {owner}.{parameter.name}"
+        arguments[parameter.name] = value
+    return arguments
+
+
+def make(kind, first):
+    """Return a function that makes an object and calls its first method."""
+
+    def run(**given):
+        names = inspect.signature(kind).parameters
+        made = kind(**{name: value for name, value in given.items() if name in names})
+        rest = {name: value for name, value in given.items() if name not in names}
+        return getattr(made, first)(**rest) if first else made
 
     return run
 
 
-XY = ("X", "y", "X_new")
-common = {
-    "estimator": knn(),
-    "measure": m.PowerMeasure(),
-    "empty": "auto",
-    "smoothed": False,
-    "constraints": None,
-    "on_violation": "refuse",
-    "random_state": 0,
-    "n_jobs": None,
-    "label_names": None,
-}
-learning = {"learner": True, "objects": ("X", "X_new")}
-call(
-    "conformal.CrossConformalClassifier",
-    fit_and_predict(c.CrossConformalClassifier),
-    XY,
-    **learning,
-    given={**common, "cv": 2, "guarantee": "cross", "mondrian": None, "groups": None},
-)
-call(
-    "conformal.InductiveConformalClassifier",
-    fit_and_predict(c.InductiveConformalClassifier),
-    XY,
-    **learning,
-    given={**common, "calibration_size": 0.5, "prefit": False, "mondrian": None, "weight": None},
-)
-call(
-    "conformal.FullConformalClassifier",
-    lambda X_new, **given: fit_and_predict(c.FullConformalClassifier)(X_new=X_new[:1], **given),
-    ("X", "y"),
-    **learning,
-    given={**common, "max_fits": 10_000, "X_new": X_NEW},
-    unlike=("n_jobs", "X_new"),
-)
-call(
-    "conformal.LabelWiseConformalClassifier",
-    fit_and_predict(c.LabelWiseConformalClassifier, "predict_labels"),
-    XY,
-    **learning,
-    given={
-        "estimator": knn(),
-        "conditional": False,
-        "calibration_size": 0.5,
-        "cv": None,
-        "prefit": False,
-        "smoothed": False,
-        "random_state": 0,
-        "n_jobs": None,
-        "label_names": None,
-    },
-)
+def drawn(from_predictions):
+    """Return a function that draws a display and closes its figure."""
+
+    @wraps(from_predictions)
+    def run(**given):
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+        from matplotlib import pyplot
+
+        try:
+            display = from_predictions(**given)
+            display.figure_.canvas.draw()
+            return type(display).__name__
+        finally:
+            pyplot.close("all")
+
+    return run
 
 
-@cache
-def fitted(kind=c.InductiveConformalClassifier, **parameters):
-    """A fitted predictor, made once."""
-    given = {"measure": m.PowerMeasure()} if kind is not c.LabelWiseConformalClassifier else {}
-    return kind(knn(), random_state=0, **given, **parameters).fit(
-        X, Y, label_names=("sea", "city", "night")
-    )
+def derive_calls():
+    """Return a call of every public callable, by ``room.name`` or ``room.Class.method``."""
+    calls = {}
+    for room in ROOMS:
+        public = importlib.import_module(f"labelsure.{room}")
+        for name in public.__all__:
+            what = getattr(public, name)
+            if hasattr(what, "from_predictions"):
+                what = drawn(what.from_predictions)
+            if inspect.isclass(what) and issubclass(what, MAKES) and what not in BASES:
+                first = next((method for method in FIRST if hasattr(what, method)), None)
+                first = None if issubclass(what, measures.Measure) else first
+                functions = [what, getattr(what, first)] if first else [what]
+                calls[f"{room}.{name}"] = Call(
+                    name, make(what, first), arguments_of(name, *functions)
+                )
+            elif inspect.isroutine(what) and name not in NOT_CALLED:
+                calls[f"{room}.{name}"] = Call(name, what, arguments_of(name, what))
+    for owner, hold in HELD.items():
+        kind = type(hold())
+        for method, function in inspect.getmembers(kind, inspect.isfunction):
+            special = method in ("__getitem__", "__contains__", "_repr_html_")
+            ours = function.__module__.startswith("labelsure")
+            if ours and method not in NOT_ASKED and (special or method[0] != "_"):
+                arguments = arguments_of(kind.__name__, function)
+                calls[f"{owner}.{method}"] = Call(
+                    kind.__name__,
+                    lambda hold=hold, function=function, **given: function(
+                        copy.copy(hold()), **given
+                    ),
+                    arguments,
+                )
+    for name, more in VARIANTS.items():
+        call = calls[name.partition(",")[0].partition(" ")[0]]
+        calls[f"{name} {'+'.join(more)}"] = Call(call.owner, call.run, call.arguments | more)
+    return calls
 
 
-def cross():
-    return fitted(c.CrossConformalClassifier, cv=2)
+def plain_answer(answer):  # noqa: PLR0911 - one line per type
+    """Return an answer as nested tuples of arrays, numbers and texts, to be compared bit for bit."""
+    match answer:
+        case None | str() | bytes() | bool() | int() | float():
+            return answer
+        case np.generic():
+            return np.array(answer) if answer.dtype.kind in "OUSV" else answer.item()
+        case np.ndarray() if answer.dtype == object:
+            return plain_answer(answer.tolist())
+        case np.ndarray():
+            return np.ascontiguousarray(answer)
+        case Path():
+            return answer.name
+        case Mapping():
+            return tuple((plain_answer(key), plain_answer(value)) for key, value in answer.items())
+    if type(answer).__module__.startswith("labelsure"):
+        return used(answer)
+    if sparse.issparse(answer):
+        return answer.toarray()
+    if hasattr(answer, "iloc"):
+        cells = answer.astype(object).where(answer.notna(), None).to_numpy()
+        return tuple(map(str, answer.columns)), plain_answer(cells)
+    if hasattr(answer, "to_pylist"):
+        return plain_answer(answer.to_pylist())
+    if isinstance(answer, Sequence | set | frozenset | Iterator):
+        return tuple(map(plain_answer, answer))
+    return type(answer).__name__
 
 
-def smoothed():
-    return fitted(calibration_size=0.5, smoothed=True)
+def used(thing):  # noqa: PLR0911 - one line per kind of object
+    """Return what an object of ours says or does, as plain answers."""
+    if isinstance(thing, measures.Measure | measures.AutoMeasure):
+        whole = measures.PowerMeasure() + thing if isinstance(thing, PENALTIES) else thing
+        model = conformal.InductiveConformalClassifier(knn(), measure=whole, random_state=0)
+        return used(model.fit(X, Y))
+    if isinstance(thing, engine.Constraint):
+        options = {"constraints": thing, "on_violation": "drop"}
+        return used(conformal.calibrate_outputs(OUTPUTS, Y, label_names=NAMES, **options))
+    if type(thing).__module__.startswith("labelsure.conformal._taxonomy"):
+        predictor = conformal.calibrate_outputs(OUTPUTS, Y, X=X, mondrian=thing)
+        return used(predictor.predict_labelsets(OUTPUTS, X))
+    for ask in ("predict_labelsets", "predict_labels", "predict"):
+        if hasattr(thing, ask):
+            fold_numbers = getattr(thing, "fold_numbers", None)
+            data = X if hasattr(thing, "fit") else OUTPUTS
+            asked = data if fold_numbers is None else [data] * len(fold_numbers)
+            return plain_answer(getattr(thing, ask)(asked))
+    if hasattr(thing, "select"):
+        return plain_answer(thing.select(X, alpha=0.3))
+    if isinstance(thing, labelsure.TablePredictor):
+        return plain_answer(thing(OUTPUTS))
+    if isinstance(thing, learners.FittedBase):
+        return learners.outputs_of(thing, X, 3)
+    if isinstance(thing, LabelsetEngine) or (is_list(thing) and not is_dataclass(thing)):
+        return type(thing).__name__
+    return tuple((name, plain_answer(getattr(thing, name))) for name in public_attributes(thing))
 
 
-def label_wise():
-    return fitted(c.LabelWiseConformalClassifier, calibration_size=0.5)
+PENALTIES = (measures.CardinalityPenalty, measures.HammingPenalty, measures.UnseenPenalty)
+UNREAD = {"coverage", "label_names", "index", "names", "objects", "region", "guarantee"}
+"""Attributes that are texts that a form of the data may bring along, or objects already seen."""
 
 
-def copy_of(model):
-    """A model that may be changed."""
-    import copy
-
-    return copy.copy(model)
-
-
-for kind in ("CrossConformalClassifier", "InductiveConformalClassifier"):
-    model = cross if kind.startswith("Cross") else smoothed
-    call(
-        f"conformal.{kind}.predict",
-        lambda X_new, model=model: model().predict(X_new),
-        ("X_new",),
-        **learning,
-    )
-    call(
-        f"conformal.{kind}.predict_labelsets",
-        lambda X_new, model=model: model().predict_labelsets(X_new),
-        ("X_new",),
-        **learning,
-    )
-    call(
-        f"conformal.{kind}.nonconformity",
-        lambda X_new, y_new, model=model: model().nonconformity(X_new, y_new),
-        ("X_new", "y_new"),
-        **learning,
-    )
-    call(
-        f"conformal.{kind}.recalibrate",
-        lambda X, y, X_new, model=model, **p: (
-            model().recalibrate(X, y, **p).predict_labelsets(X_new)
-        ),
-        XY,
-        **learning,
-        given={
-            "measure": m.LogLossMeasure(),
-            "smoothed": False,
-            "empty": "allow",
-            "mondrian": None,
-        },
-    )
-call(
-    "conformal.InductiveConformalClassifier.update",
-    lambda X, y, X_new: copy_of(smoothed()).update(X, y).predict_labelsets(X_new),
-    XY,
-    **learning,
-)
-call(
-    "conformal.LabelWiseConformalClassifier.update",
-    lambda X, y, X_new: copy_of(label_wise()).update(X, y).predict_labels(X_new),
-    XY,
-    **learning,
-)
-call(
-    "conformal.LabelWiseConformalClassifier.predict",
-    lambda X_new: label_wise().predict(X_new),
-    ("X_new",),
-    **learning,
-)
-call(
-    "conformal.LabelWiseConformalClassifier.predict_labels",
-    lambda X_new: label_wise().predict_labels(X_new),
-    ("X_new",),
-    **learning,
-)
-call(
-    "conformal.FullConformalClassifier.n_fits",
-    lambda n_objects: c.FullConformalClassifier(knn()).fit(X, Y).n_fits(n_objects),
-    given={"n_objects": 2},
-)
-call(
-    "conformal.prefit",
-    lambda X, y, X_new, **p: (
-        c.InductiveConformalClassifier(
-            knn().fit(TABLES["X"], TABLES["y"]), prefit=True, random_state=0
-        )
-        .fit(X, y, **p)
-        .predict_labelsets(X_new)
-    ),
-    XY,
-    given={"training_labels": Y, "training_outputs": OUTPUTS, "label_names": None},
-    **learning,
-)
-call(
-    "conformal.weighted",
-    fit_and_predict(c.InductiveConformalClassifier),
-    (*XY, "groups"),
-    **learning,
-    given={
-        "estimator": knn(),
-        "measure": m.PowerMeasure(),
-        "calibration_size": 0.5,
-        "random_state": 0,
-    },
-)
-call(
-    "conformal.sample_weight",
-    fit_and_predict(c.CrossConformalClassifier),
-    (*XY, "sample_weight"),
-    **learning,
-    given={
-        "estimator": MultiOutputClassifier(LogisticRegression()),
-        "cv": 2,
-        "measure": m.PowerMeasure(),
-        "random_state": 0,
-    },
-)
+def public_attributes(thing):
+    """Return the names of a result's fields and properties."""
+    names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
+    names += [
+        name
+        for name, value in inspect.getmembers(type(thing))
+        if isinstance(value, property | cached_property)
+    ]
+    return sorted({name for name in names if name[0] != "_"} - UNREAD)
 
 
-def calibrate_and_predict(outputs, Y, outputs_new, **options):
-    return c.calibrate_outputs(outputs, Y, **options).predict_labelsets(outputs_new)
-
-
-OUT = ("outputs", "Y", "outputs_new")
-choices = {
-    "measure": m.PowerMeasure(),
-    "default_output": 0.0,
-    "X": None,
-    "guarantee": "cross",
-    "mondrian": None,
-    "weight": None,
-    "empty": "auto",
-    "label_names": None,
-    "smoothed": False,
-    "constraints": None,
-    "on_violation": "refuse",
-    "random_state": 0,
-    "n_jobs": None,
-}
-call(
-    "conformal.calibrate_outputs",
-    calibrate_and_predict,
-    OUT,
-    sparse=True,
-    given={**choices, "folds": None, "training_labels": None, "training_outputs": None},
-)
-call(
-    "conformal.calibrate_outputs with folds",
-    lambda outputs, Y, outputs_new, folds, **p: c.calibrate_outputs(
-        outputs, Y, folds=folds, **p
-    ).predict_labelsets([outputs_new] * 4),
-    (*OUT, "folds"),
-    given=choices,
-    sparse=True,
-)
-call(
-    "conformal.calibrate_outputs, trained",
-    lambda outputs, Y, outputs_new, labels, scores: calibrate_and_predict(
-        outputs,
-        Y,
-        outputs_new,
-        training_labels=labels,
-        training_outputs=scores,
-        measure=m.make_measure("mahalanobis+unseen"),
-    ),
-    (*OUT, "labels", "scores"),
-)
-call(
-    "conformal.calibrate_labels",
-    lambda outputs, Y, outputs_new, **p: c.calibrate_labels(outputs, Y, **p).predict_labels(
-        outputs_new
-    ),
-    OUT,
-    given={
-        "folds": None,
-        "conditional": False,
-        "label_names": None,
-        "smoothed": False,
-        "random_state": 0,
-    },
-)
-
-
-@cache
-def outputs_predictor(**options):
-    return c.calibrate_outputs(
-        OUTPUTS, Y, random_state=0, label_names=("sea", "city", "night"), **options
-    )
-
-
-call(
-    "conformal.OutputsPredictor.predict",
-    lambda outputs_new: outputs_predictor().predict(outputs_new),
-    ("outputs_new",),
-    sparse=True,
-)
-call(
-    "conformal.OutputsPredictor.predict_proba",
-    lambda outputs_new: outputs_predictor().predict_proba(outputs_new),
-    ("outputs_new",),
-    sparse=True,
-)
-call(
-    "conformal.OutputsPredictor.predict_labelsets",
-    lambda outputs_new, X_new: outputs_predictor(smoothed=True).predict_labelsets(
-        outputs_new, X_new
-    ),
-    ("outputs_new", "X_new"),
-    sparse=True,
-    objects=("X_new",),
-)
-call(
-    "conformal.OutputsPredictor.nonconformity",
-    lambda outputs_new, Y_new: outputs_predictor().nonconformity(outputs_new, Y_new),
-    ("outputs_new", "Y_new"),
-    sparse=True,
-)
-call(
-    "conformal.OutputsPredictor.update",
-    lambda outputs, Y, outputs_new: (
-        copy_of(outputs_predictor()).update(outputs, Y).predict_labelsets(outputs_new)
-    ),
-    OUT,
-    sparse=True,
-)
-call(
-    "conformal.LabelWiseOutputsPredictor.predict_labels",
-    lambda outputs_new: c.calibrate_labels(
-        OUTPUTS, Y, smoothed=True, random_state=0
-    ).predict_labels(outputs_new),
-    ("outputs_new",),
-)
-call(
-    "conformal.LabelWiseOutputsPredictor.update",
-    lambda outputs, Y, outputs_new: (
-        c.calibrate_labels(OUTPUTS, TABLES["Y"], random_state=0)
-        .update(outputs, Y)
-        .predict_labels(outputs_new)
-    ),
-    OUT,
-)
-call(
-    "conformal.MultiLabelStratifiedKFold",
-    lambda X, y, **p: [*c.MultiLabelStratifiedKFold(**p).split(X, y)],
-    ("X", "y"),
-    given={"n_splits": 3, "shuffle": True, "random_state": 0},
-    objects=("X",),
-)
-for kind, argument in (("ByCardinality", {"at_most": 2}), ("ByLabel", {"label": 1})):
-    call(
-        f"conformal.{kind}",
-        lambda X, y, X_new, kind=kind, **p: fit_and_predict(c.CrossConformalClassifier)(
-            X,
-            y,
-            X_new,
-            estimator=knn(),
-            cv=2,
-            mondrian=getattr(c, kind)(**p),
-            measure=m.PowerMeasure(),
-            random_state=0,
-        ),
-        XY,
-        given=argument,
-        **learning,
-    )
-call(
-    "conformal.ByObject",
-    lambda X, y, X_new, function: fit_and_predict(c.InductiveConformalClassifier)(
-        X,
-        y,
-        X_new,
-        estimator=knn(),
-        mondrian=c.ByObject(function),
-        measure=m.PowerMeasure(),
-        random_state=0,
-        calibration_size=0.5,
-    ),
-    XY,
-    given={"function": first_is_high},
-    **learning,
-)
-call("conformal.compile_kernels", lambda: len(c.compile_kernels.__doc__) > 0)
+CALLS = derive_calls()

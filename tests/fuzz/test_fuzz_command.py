@@ -4,9 +4,9 @@ import contextlib
 import io
 
 import pytest
-from fuzz_cases import LONG
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from test_fuzz_interface import LONG
 
 from labelsure.cli import main
 
