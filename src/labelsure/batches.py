@@ -18,7 +18,7 @@ from labelsure._checks import check_count, check_significance, is_list, n_rows, 
 from labelsure._errors import BatchError, import_optional
 from labelsure._files import full_path
 from labelsure.conformal import OutputsPredictor
-from labelsure.conformal._points import answer_batch
+from labelsure.conformal._base import answer_batch
 from labelsure.datasets import TableSchema, open_table
 from labelsure.datasets._table_files import as_arrow, names_of_columns, table_library
 from labelsure.model_file import ModelFileError, open_model, read_manifest

@@ -165,7 +165,7 @@ def test_weights_that_leave_no_calibration_object_are_refused_before_fitting():
     [
         (
             lambda: LabelWiseConformalClassifier(Counting(), prefit=True, cv=3).fit(X, Y),
-            "cv goes without prefit=True",
+            "cv cannot be used with prefit=True",
         ),
         (
             lambda: InductiveConformalClassifier(Counting()).fit(X, Y, training_labels=Y),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelsure.conformal._rules import E_VALUE_SCALE, complements
+from labelsure.conformal._merging import E_VALUE_SCALE, complements
 
 SIZES = st.integers(1, 200)
 LEVELS = st.fractions(Fraction(1, 200), Fraction(9, 10), max_denominator=240)

@@ -24,7 +24,7 @@ from labelsure import (
     load_model,
     save_model,
 )
-from labelsure.conformal._groups import bound_by_groups, bound_in_folds
+from labelsure.conformal._guarantees import bound_by_groups, bound_in_folds
 from labelsure.conformal._splits import make_splits
 from labelsure.measures import PowerMeasure
 

@@ -35,7 +35,7 @@ from labelsure._random import (
     join_keys,
     object_keys,
 )
-from labelsure.conformal._label_wise_outputs import predict_values
+from labelsure.conformal._label_wise import predict_values
 from labelsure.learners import outputs_of
 
 OUTPUTS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.sampled_from(
@@ -382,7 +382,7 @@ def test_parameters_that_cannot_be_used_are_refused(data):
         ({"calibration_size": 90}, "must leave at least one example"),
         ({"cv": 1}, "cv must be a whole number of at least 2, got 1"),
         ({"estimator": KNeighborsClassifier}, "got the class KNeighborsClassifier"),
-        ({"estimator": fitted, "prefit": True, "cv": 3}, "cv goes without prefit=True"),
+        ({"estimator": fitted, "prefit": True, "cv": 3}, "cv cannot be used with prefit=True"),
         ({"prefit": True, "estimator": None}, "fitted already because of prefit=True, got None"),
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):

@@ -185,7 +185,7 @@ def test_a_training_part_without_weight_is_refused_before_any_fit():
 def test_a_model_that_is_fitted_already_takes_no_weights():
     fitted = Weighed().fit(X, Y)
     for predictor in (InductiveConformalClassifier, LabelWiseConformalClassifier):
-        with pytest.raises(ValueError, match="sample_weight goes without prefit=True"):
+        with pytest.raises(ValueError, match="sample_weight cannot be used with prefit=True"):
             predictor(fitted, prefit=True).fit(X, Y, sample_weight=WEIGHTS)
 
 

@@ -184,7 +184,7 @@ OUTPUTS, LABELS = np.full((4, 2), 0.5), np.array([[0, 1], [1, 0], [1, 1], [0, 1]
         ({"folds": [0, 1, None, 1]}, ("folds must hold whole numbers, got object",)),
         (
             {"folds": [0, 1, 0, 1], "training_labels": LABELS},
-            ("training_labels goes without folds",),
+            ("training_labels cannot be used with folds",),
         ),
         (
             {"training_labels": LABELS[:, :1]},

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import InductiveConformalClassifier, calibrate_outputs
-from labelsure.conformal._rules import WEIGHT_UNITS
+from labelsure.conformal._merging import WEIGHT_UNITS
 from labelsure.engine._p_values import LARGEST
 from labelsure.learners import outputs_of
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import CrossConformalClassifier
-from labelsure.conformal._points import answer_batch
+from labelsure.conformal._base import answer_batch
 from labelsure.engine import AtMost
 from labelsure.learners import outputs_of
 

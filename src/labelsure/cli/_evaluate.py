@@ -104,7 +104,6 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
     """
     import warnings
 
-    from labelsure.conformal._points import choose_answers
     from labelsure.report._singles import count_answers
 
     predictions = answers.predictions
@@ -119,7 +118,7 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
         "levels": {level: _judge_region(region, Y) for level, region in regions.items()},
         "single": _judge_singles(model, answers, Y),
         "predict_for": model.predict_for,
-        "predict_is": choose_answers(model.calibrator_, model.predict_for).replace(" ", "_"),
+        "predict_is": model.calibrator_.choose_answers(model.predict_for).replace(" ", "_"),
         "answers_of_a_person": None if person is None else person._asdict(),
         "confidence": float(predictions.confidence.mean()),
         "credibility": float(predictions.credibility.mean()),
@@ -129,7 +128,7 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
 
 def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, float]]:
     """Return the figures of the learner alone, of the answers for each metric and of those that ``predict`` gives."""
-    from labelsure.conformal._points import labels_of_outputs, single_answers
+    from labelsure.conformal._calibrator import labels_of_outputs
     from labelsure.metrics._point import point_measures
     from labelsure.report._singles import brier_score
 
@@ -137,8 +136,8 @@ def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, floa
     outputs, predictions = answers.outputs, answers.predictions
     single = {"learner_alone": labels_of_outputs(outputs)}
     for metric in ("exact match", "hamming", "f1"):
-        single[metric.replace(" ", "_")] = single_answers(
-            predictions, model.calibrator_, outputs, metric
+        single[metric.replace(" ", "_")] = model.calibrator_.single_answers(
+            predictions, outputs, metric
         )
     single["predict"] = answers.labels
     measures = {key: point_measures(Y, labels) for key, labels in single.items()}

@@ -165,9 +165,9 @@ def metric_of(option: str) -> str:
 
 def labels_in_words(model: Any) -> str:
     """Return what the labels of a fitted model are, and what "auto" goes by."""
-    from labelsure.conformal._points import ANSWERS, choose_answers
+    from labelsure.conformal._calibrator import ANSWERS
 
-    chosen = choose_answers(model.calibrator_, model.predict_for)
+    chosen = model.calibrator_.choose_answers(model.predict_for)
     why = {
         "exact match": "; training did not show the learner's own labels to be better",
         "learner alone": "; training showed them to be better than the most plausible labelset",
@@ -268,7 +268,7 @@ def open_trained(options: Namespace) -> Any:
 
 def answer_rows(model: Any, X: Any) -> Any:
     """Return what a model says of rows; numbers that its learner cannot take, say 1e300, are an error of one line."""
-    from labelsure.conformal._points import answer_batch
+    from labelsure.conformal._base import answer_batch
 
     try:
         return answer_batch(model, X)

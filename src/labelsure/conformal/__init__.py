@@ -10,8 +10,11 @@ from labelsure.conformal._cross import CrossConformalClassifier
 from labelsure.conformal._full import FullConformalClassifier
 from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._inductive import InductiveConformalClassifier
-from labelsure.conformal._label_wise import LabelWiseConformalClassifier
-from labelsure.conformal._label_wise_outputs import LabelWiseOutputsPredictor, calibrate_labels
+from labelsure.conformal._label_wise import (
+    LabelWiseConformalClassifier,
+    LabelWiseOutputsPredictor,
+    calibrate_labels,
+)
 from labelsure.conformal._outputs import OutputsPredictor, calibrate_outputs
 from labelsure.conformal._stratified import MultiLabelStratifiedKFold
 from labelsure.conformal._taxonomy import ByCardinality, ByLabel, ByObject

@@ -1,14 +1,14 @@
-"""What the conformal classifiers share: doors, names, tags, and the two stages."""
+"""Checks, tags and output of all conformal classifiers, and both stages of labelset predictors."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from labelsure._checks import (
+    LIBRARIES,
     FloatArray,
     IntArray,
     LabelMatrix,
@@ -18,35 +18,70 @@ from labelsure._checks import (
     check_gaps,
     check_label_matrix,
     check_same_length,
+    made_up_names,
     n_rows,
     read_labels,
+    read_unknown,
     row_index_of,
+    split_unknown,
 )
-from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
-from labelsure.conformal._choices import Choices, check_choices
-from labelsure.conformal._groups import sizes_of_groups
-from labelsure.conformal._guarantees import check_guarantee
-from labelsure.conformal._incomplete import GapsMixin, Known
-from labelsure.conformal._metadata import NO_METADATA, Metadata, RoutingMixin
+from labelsure._errors import import_optional
+from labelsure.conformal._calibrator import (
+    PREDICT_FOR,
+    Calibrator,
+    calibrate,
+    check_one_fold,
+    gather_examples,
+)
+from labelsure.conformal._choices import CHOICES, Choices, check_choices, check_guarantee
+from labelsure.conformal._merging import sizes_of_groups
+from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
-from labelsure.conformal._outside import USUAL_LEVEL, OutsideMixin
-from labelsure.conformal._points import PREDICT_FOR, Answers, describe_answers, single_answers
 from labelsure.conformal._splits import Split
-from labelsure.conformal._updating import check_one_fold, extend_calibrator
+from labelsure.conformal._training_data import TrainingData, check_groups, route_params, router_of
 from labelsure.learners._base import MetaClassifier
 from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import AutoMeasure, Measure, Need
 from labelsure.measures._choice import MeasureChoices
 from labelsure.predictions import LabelsetPredictions
+from labelsure.predictions._frames import make_frame
+from labelsure.predictions._show import html_note, html_page, shorten
 
-CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints", "on_violation")
-"""Parameters that say how calibration examples are counted; not every classifier has all of them."""
+USUAL_LEVEL = 0.05
+"""The significance at which a diagram says what is proven."""
 
 
-class WrappingClassifier(OutsideMixin, MetaClassifier):
-    """Base of all classifiers here: another classifier inside."""
+class Answers(NamedTuple):
+    """What a predictor says of a batch of objects, all of it from outputs that are computed once.
+
+    Attributes
+    ----------
+    predictions : LabelsetPredictions
+        What ``predict_labelsets`` returns.
+    labels : int array of shape (n, q)
+        What ``predict`` returns.
+    outputs : list of arrays of shape (n, q)
+        Of each model; empty where the predictor has no models.
+    """
+
+    predictions: LabelsetPredictions
+    labels: IntArray
+    outputs: list[FloatArray]
+
+
+def answer_batch(model: Any, X: Any) -> Answers:
+    """Return what a fitted predictor of labelsets says of objects."""
+    if isinstance(model, LabelsetClassifier):
+        return model._answer(X)
+    predictions = model.predict_labelsets(X)
+    return Answers(predictions, predictions.labelsets.astype(np.int64), [])
+
+
+class WrappingClassifier(MetaClassifier):
+    """Base of all classifiers here: another classifier inside; labels out as arrays or DataFrames."""
 
     estimator: Any
+    measure: Any
     n_jobs: int | None
 
     def _check_fit(
@@ -63,9 +98,8 @@ class WrappingClassifier(OutsideMixin, MetaClassifier):
         X = self._check_objects(X, reset=True)
         check_same_length(X, labels, names=("X", "y"))
         self.n_labels_ = labels.shape[1]
-        self.classes_ = np.tile(
-            [0, 1], (self.n_labels_, 1)
-        )  # an array: cross_val_predict asks for its shape
+        # an array, because cross_val_predict asks for its shape
+        self.classes_ = np.tile([0, 1], (self.n_labels_, 1))
         return X, labels
 
     def __sklearn_tags__(self) -> Any:
@@ -75,40 +109,23 @@ class WrappingClassifier(OutsideMixin, MetaClassifier):
         tags.input_tags.allow_nan = inside is not None and inside.input_tags.allow_nan
         return tags
 
-
-class LabelsetClassifier(WrappingClassifier):
-    """Base of the classifiers of labelsets: a classifier inside, p-values of labelsets outside."""
-
-    measure: Any
-    empty: str
-
-    @abstractmethod
-    def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
-        """Return p-values of labelsets for new objects, computed when asked for.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            The objects.
-        """
-
-    def predict(self, X: MatrixLike) -> Any:
-        """Return the labelset with the highest p-value for each object, ties by lowest total score.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-            The objects.
-
-        Returns
-        -------
-        array or DataFrame of shape (n_objects, n_labels)
-            Zeros and ones; see :meth:`set_output`.
-        """
-        labels = self.predict_labelsets(X).labelsets.astype(
-            np.int64
-        )  # the int of scikit-learn's own classifiers
-        return self._put_out(labels, X)
+    def _read_training(
+        self,
+        X: MatrixLike,
+        y: LabelMatrixLike,
+        label_names: Sequence[str] | None,
+        groups: Any,
+        fit_params: Mapping[str, Any],
+        *,
+        prefit: bool = False,
+    ) -> tuple[TrainingData, dict[str, Any]]:
+        """Check what ``fit`` was given, y with NaN where labels are unknown, and return what the splitter gets too."""
+        filled, missing = split_unknown(y)
+        X, Y = self._check_fit(X, filled, label_names, prefit=prefit)
+        unknown = read_unknown(missing, label_names)
+        numbers = None if groups is None else check_groups(groups, len(Y))
+        params, split_params = route_params(self, X, groups, fit_params, prefit=prefit)
+        return TrainingData(X, Y, unknown, numbers, params), split_params
 
     def _check_choices(
         self,
@@ -116,35 +133,94 @@ class LabelsetClassifier(WrappingClassifier):
         one_fold: bool,
         known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS,
     ) -> tuple[Choices, Measure | AutoMeasure]:
-        """Return what was asked for and the measure, or raise ValueError before anything is fitted."""
+        """Return the choices and the measure, or raise ValueError before anything is fitted."""
         check_choice(getattr(self, "predict_for", "auto"), PREDICT_FOR, name="predict_for")
-        given = {name: getattr(self, name) for name in CHOICES if hasattr(self, name)}
-        asked = Choices(taxonomy=given.pop("mondrian", None), **given)
+        asked, names = Choices.of(self), self.label_names_
         return check_choices(
-            asked,
-            self.measure,
-            *labels,
-            label_names=self.label_names_,
-            one_fold=one_fold,
-            known=known,
+            asked, self.measure, *labels, label_names=names, one_fold=one_fold, known=known
+        )
+
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Set what ``predict`` returns, as ``set_output`` of scikit-learn does for ``transform``.
+
+        Copies by :func:`sklearn.base.clone` keep it. What ``predict_labelsets`` and
+        ``predict_labels`` return needs no setting: its ``to_frame`` makes a table of the library
+        that X came in.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"} or None, default=None
+            "default": an array. "pandas", "polars": a DataFrame with the labels as columns and, of
+            pandas, the index of X. None: as before.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier
+        >>> X, y = make_multilabel_classification(n_samples=100, n_classes=3, random_state=0)
+        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).set_output(predict="pandas")
+        >>> print(model.fit(X, y, label_names=["sea", "city", "night"]).predict(X[:2]))
+           sea  city  night
+        0    0     1      0
+        1    0     1      0
+        """
+        if predict is not None:
+            library = check_choice(predict, ("default", *LIBRARIES), name="predict")
+            if library in LIBRARIES:
+                import_optional(library, extra=library, purpose=f"set_output(predict={library!r})")
+            # scikit-learn's own name for it, so that clone copies it
+            self._sklearn_output_config = {
+                **getattr(self, "_sklearn_output_config", {}),
+                "predict": library,
+            }
+        return self
+
+    def _put_out(self, labels: IntArray, X: MatrixLike) -> Any:
+        """Return predicted labels as :meth:`set_output` asks."""
+        library = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
+        if library == "default":
+            return labels
+        names = self.label_names_ or made_up_names(self.n_labels_)
+        index = row_index_of(X) if library == "pandas" else None
+        return make_frame(dict(zip(names, labels.T, strict=True)), index=index, library=library)
+
+    def _promise(self) -> str:
+        """Return what is proven, or where to find it; of a fitted classifier."""
+        return "predict_labelsets(X).region(0.05).statement says what is proven."
+
+    def _html_repr(self) -> str:
+        diagram: str = super()._html_repr()
+        if not self.__sklearn_is_fitted__():
+            return diagram
+        names = shorten(self.label_names_ or made_up_names(self.n_labels_))
+        return diagram + html_page(
+            f"Fitted on {self.n_labels_} labels: {names}", html_note(self._promise())
         )
 
 
-class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
+class LabelsetClassifier(WrappingClassifier):
     """Base of the classifiers that fit models first and calibrate their outputs then.
 
-    The fitted state is ``models_`` and ``calibrator_``; predictions look at nothing else.
+    The fitted state is ``models_`` and ``calibrator_``; predictions depend on nothing else.
     """
 
     memory: Any
+    predict_for: str
     models_: list[Any]
     fold_indices_: list[IntArray]
     calibrator_: Calibrator
-    predict_for: str
-    pools_share_: bool = (
-        False  # whether the models are pools that learned from models that all folds share
-    )
+    pools_share_: bool = False
+    """Whether the models are pools that learned from models that all folds share."""
     _learned_last = "calibrator_"
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012 - as scikit-learn's splitters by groups have it
+
+    def get_metadata_routing(self) -> Any:
+        """Return what is routed to this predictor, the classifier inside, and the splitter (as ``cv``)."""
+        return router_of(self)
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
         """Return p-values of labelsets for new objects, computed when asked for.
@@ -154,12 +230,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         X : array-like of shape (n_objects, n_features)
             The objects.
         """
-        X = self._check_objects(X)
-        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X))
-        predict_for = check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
-        predictions.answers = describe_answers(self.calibrator_, predict_for)
-        return predictions
+        return self._predict(X)[0]
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return the probability of each label, in the mean over the folds' models.
@@ -201,8 +272,7 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         >>> model.predict_proba(X[100:]).shape
         (20, 3)
         """
-        X = self._check_objects(X)
-        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
+        X, outputs = self._ask_models(X)
         return self.calibrator_.probabilities(outputs, X)
 
     def predict(self, X: MatrixLike) -> Any:
@@ -232,18 +302,31 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """
         return self._put_out(self._answer(X).labels, X)
 
+    def _ask_models(self, X: MatrixLike) -> tuple[MatrixLike, list[FloatArray]]:
+        """Return checked objects, and the outputs of each fold's model for them."""
+        X = self._check_objects(X)
+        n_jobs = self.calibrator_.n_jobs
+        return X, outputs_of_models(self.models_, X, self.n_labels_, n_jobs=n_jobs)
+
+    def _predict(self, X: MatrixLike) -> tuple[LabelsetPredictions, list[FloatArray]]:
+        X, outputs = self._ask_models(X)
+        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X))
+        predictions.answers = self.calibrator_.describe_answers(self.predict_for)
+        return predictions, outputs
+
     def _answer(self, X: MatrixLike) -> Answers:
         """Return the answers of ``predict`` and ``predict_labelsets``, from outputs that are computed once."""
-        X = self._check_objects(X)
-        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        predictions = self.calibrator_.predict(outputs, X, index=row_index_of(X))
-        predict_for = check_choice(self.predict_for, PREDICT_FOR, name="predict_for")
-        predictions.answers = describe_answers(self.calibrator_, predict_for)
-        return Answers(
-            predictions,
-            single_answers(predictions, self.calibrator_, outputs, predict_for),
-            outputs,
+        predictions, outputs = self._predict(X)
+        labels = self.calibrator_.single_answers(predictions, outputs, self.predict_for)
+        return Answers(predictions, labels, outputs)
+
+    def _check_labels(self, X: MatrixLike, y: LabelMatrixLike) -> LabelMatrix:
+        """Return the labels of the objects X, checked."""
+        labels = check_label_matrix(
+            y, name="y", n_labels=self.n_labels_, label_names=self.label_names_
         )
+        check_same_length(X, labels, names=("X", "y"))
+        return labels
 
     def nonconformity(self, X: MatrixLike, y: LabelMatrixLike) -> FloatArray:
         """Return how strange labelsets are for objects: the scores that p-values are made of.
@@ -263,13 +346,8 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         array of shape (n_objects,)
             Larger is stranger; the mean over the folds where there are several.
         """
-        X = self._check_objects(X)
-        labels = check_label_matrix(
-            y, name="y", n_labels=self.n_labels_, label_names=self.label_names_
-        )
-        check_same_length(X, labels, names=("X", "y"))
-        outputs = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs)
-        return self.calibrator_.nonconformity(outputs, labels, X)
+        X, outputs = self._ask_models(X)
+        return self.calibrator_.nonconformity(outputs, self._check_labels(X, y), X)
 
     def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
         """Add calibration examples to an inductive predictor, in place, as ``partial_fit`` of scikit-learn would.
@@ -302,14 +380,9 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         """
         X = self._check_objects(X)
         check_one_fold(self.models_, groups=self.groups_)
-        labels = check_label_matrix(
-            y, name="y", n_labels=self.n_labels_, label_names=self.label_names_
-        )
-        check_same_length(X, labels, names=("X", "y"))
-        (outputs,) = outputs_of_models(
-            self.models_, X, self.n_labels_, n_jobs=self.calibrator_.n_jobs
-        )
-        self.calibrator_ = extend_calibrator(self.calibrator_, outputs, labels, X)
+        labels = self._check_labels(X, y)
+        X, (outputs,) = self._ask_models(X)
+        self.calibrator_ = self.calibrator_.extended(outputs, labels, X)
         rows = np.arange(self.n_examples_, self.n_examples_ + len(labels))
         self.fold_indices_ = [np.concatenate([*self.fold_indices_, rows])]
         self.n_examples_ += len(labels)
@@ -348,18 +421,17 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
         if {len(labels), n_rows(X)} != {self.n_examples_}:
             raise ValueError(
                 f"recalibrate takes the {self.n_examples_} examples that fit was given, got"
-                f" {n_rows(X)} rows of X and"
-                f" {len(labels)} of y."
+                f" {n_rows(X)} rows of X and {len(labels)} of y."
             )
-        known = Known.of(unknown, self.estimator)
-        complete = np.ones(len(labels), dtype=bool) if known is None else known.complete
-        if (~complete).sum() != self.n_incomplete_ or not complete[
-            np.concatenate(self.fold_indices_)
-        ].all():
+        data = TrainingData(X, labels, unknown, self.groups_)
+        complete = data.complete
+        n_incomplete = int((~complete).sum())
+        calibrating = np.concatenate(self.fold_indices_)
+        if n_incomplete != self.n_incomplete_ or not complete[calibrating].all():
             raise ValueError(
                 f"recalibrate takes the examples that fit was given, {self.n_incomplete_} of them"
-                f" with unknown labels"
-                f" (NaN), got {(~complete).sum()} rows with NaN, or other rows. Use fit."
+                f" with unknown labels (NaN), got {n_incomplete} rows with NaN, or other rows. Use"
+                " fit."
             )
         fixed = set(parameters) - {"measure", "predict_for", "n_jobs", *CHOICES}
         if fixed or getattr(self, "prefit", False):
@@ -370,12 +442,11 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
             )
             raise ValueError(f"recalibrate keeps the models as they are; {why}. Use fit.")
         copy: Self = clone(self).set_params(**parameters)
-        copy.__dict__.update(
-            {name: value for name, value in vars(self).items() if name.endswith("_")}
-        )
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        copy.__dict__.update(fitted)
         choices, measure = copy._check_choices(labels[complete], one_fold=len(self.models_) == 1)
         if "measure" not in parameters:
-            return copy._count_anew(X, labels, choices)
+            return copy._count_anew(data, choices)
         if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
                 f"{measure!r} learns from out-of-fold outputs, which takes new models: use fit."
@@ -385,115 +456,123 @@ class CalibratedClassifier(RoutingMixin, GapsMixin, LabelsetClassifier):
             np.setdiff1d(everyone, rows) for rows in self.fold_indices_
         ]
         splits = [Split(*rows) for rows in zip(trained, self.fold_indices_, strict=True)]
-        given: dict[str, Any] = {
-            "fitted": self.models_,
-            "metadata": Metadata(groups=self.groups_),
-            "known": known,
-        }
-        return copy._learn(X, labels, splits, self.seeds_, choices, measure, **given)
+        return copy._learn(data, splits, self.seeds_, choices, measure, fitted=self.models_)
 
     def _promise(self) -> str:
         return self.calibrator_.guarantee.sentence(USUAL_LEVEL)
 
-    def _count_anew(self, X: MatrixLike, Y: LabelMatrix, choices: Choices) -> Self:
+    def _count_anew(self, data: TrainingData, choices: Choices) -> Self:
         """Keep the fitted measures and their scores, and count them in another way."""
-        rows, calibrated = self.fold_indices_, self.calibrator_
-        categories, weights = choices.look_at(X, Y, np.concatenate(rows))
+        rows = self.fold_indices_
+        categories, weights = choices.look_at(data.X, data.Y, np.concatenate(rows))
         folds = tuple(
             replace(
                 fold,
                 categories=None if categories is None else categories[of_fold],
                 weights=None if weights is None else weights[of_fold],
             )
-            for fold, of_fold in zip(calibrated.folds, rows, strict=True)
+            for fold, of_fold in zip(self.calibrator_.folds, rows, strict=True)
         )
-        self.calibrator_ = replace(calibrated, folds=folds, choices=choices, n_jobs=self.n_jobs)
+        self.calibrator_ = replace(
+            self.calibrator_, folds=folds, choices=choices, n_jobs=self.n_jobs
+        )
         return self
+
+    def _check_complete(self, data: TrainingData) -> LabelMatrix:
+        """Return the labelsets that are known as a whole, or raise ValueError where none is; learn how many are not."""
+        complete = data.complete
+        if not complete.any():
+            raise ValueError(
+                f"y has unknown labels (NaN) in every one of its {len(complete)} rows: a labelset"
+                " predictor is calibrated with complete ones. LabelWiseConformalClassifier counts"
+                " each label's known ones."
+            )
+        self.n_incomplete_ = int((~complete).sum())
+        return data.Y[complete]
 
     def _learn(
         self,
-        X: MatrixLike,
-        Y: LabelMatrix,
+        data: TrainingData,
         splits: Sequence[Split],
         seeds: Sequence[int],
         choices: Choices,
         measure: Measure | AutoMeasure,
         *,
         fitted: list[Any] | None = None,
-        training: dict[str, Any] | None = None,
-        metadata: Metadata = NO_METADATA,
-        known: Known | None = None,
+        training: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Go through both stages: fit models, or ask those that are fitted already, and calibrate their outputs.
+        """Go through both stages: fit models, or take those that are fitted already, and calibrate their outputs.
 
         Parameters
         ----------
-        X, Y, splits, fitted, metadata
-            As in :func:`fit_models`.
+        data : TrainingData
+            All examples.
+        splits : sequence of Split
+            Which of them train and which calibrate.
         seeds : sequence of int
             One per split, and one for draws.
         choices, measure
-            What was asked for.
-        training : dict or None
+            As checked.
+        fitted : list or None
+            The models where they are fitted already, one per split.
+        training : mapping or None
             What a user says of a model fitted elsewhere: fields of FoldExamples.
-        known : Known or None
-            Which labels are known, where some are not.
         """
         rows = [split.calibration for split in splits]
         check_guarantee(choices.guarantee, smoothed=choices.smoothed, one_fold=len(rows) == 1)
-        looked_at = choices.look_at(
-            X, Y, np.concatenate(rows)
-        )  # functions of the user's own fail before any fit
-        self.n_examples_ = len(Y)
-        self.seeds_ = list(seeds)
-        self.fold_indices_ = rows
-        n_used = [len(split.train) + len(split.calibration) for split in splits]
-        self.train_indices_ = None if set(n_used) == {len(Y)} else [split.train for split in splits]
-        *seeds, draw_seed = seeds
-        needs = [measure.needs] if training is None else []
-        given: dict[str, Any] = {
-            "n_jobs": self.n_jobs,
-            "memory": self.memory,
-            "fitted": fitted,
-            "metadata": metadata,
-        }
-        marked = Y
-        complete = None
-        trainable = None
-        if known is not None:
-            marked = known.mark(Y) if known.apart else Y
-            complete = known.complete
-            trainable = known.trainable
+        # the user's functions fail before any fit
+        categories, weights = choices.look_at(data.X, data.Y, np.concatenate(rows))
+        *model_seeds, draw_seed = seeds
+        usable = data.usable_by(self.estimator)
+        marked: Any = data.Y
+        if data.unknown is not None and usable.all():
+            marked = np.where(data.unknown, np.nan, data.Y)
+
         models = fit_models(
             self.estimator,
-            X,
+            data.X,
             marked,
             splits,
-            seeds=seeds,
-            needs=needs,
-            trainable=trainable,
-            **given,
+            seeds=model_seeds,
+            needs=[measure.needs] if training is None else [],
+            n_jobs=self.n_jobs,
+            fitted=fitted,
+            metadata=Metadata(data.params, {}, data.groups),
+            trainable=usable,
+            memory=self.memory,
         )
-        self.models_ = [fold.model for fold in models] if fitted is None else fitted
-        examples = gather_examples(X, Y, splits, models, measure, *looked_at, complete)
+        examples = gather_examples(
+            data.X, data.Y, splits, models, measure, categories, weights, data.complete
+        )
         if training is not None:
             examples = [replace(fold, **training) for fold in examples]
-        folds = tuple(
-            calibrate(measure, examples, seeds=seeds, n_jobs=self.n_jobs, rules=choices.known_rules)
+        folds = calibrate(
+            measure, examples, seeds=model_seeds, n_jobs=self.n_jobs, rules=choices.known_rules
         )
+
+        n_used = [len(split.train) + len(split.calibration) for split in splits]
+        self.n_examples_ = len(data.Y)
+        self.seeds_ = list(seeds)
+        self.fold_indices_ = rows
+        self.train_indices_ = (
+            None if set(n_used) == {len(data.Y)} else [split.train for split in splits]
+        )
+        self.groups_ = data.groups
+        shared = any(fold.shared for fold in models)
         if fitted is None:
-            self.pools_share_ = isinstance(self.estimator, LogitPool) and any(
-                fold.shared for fold in models
-            )
-        complementary = set(n_used) == {len(Y) if trainable is None else int(trainable.sum())}
-        alone = complementary and not self.pools_share_ and not any(fold.shared for fold in models)
-        self.groups_ = metadata.groups
-        sizes = None if self.groups_ is None else sizes_of_groups(self.groups_, rows)
-        given = {"groups": sizes, "n_incomplete": self.n_incomplete_}
-        calibrator = Calibrator(
-            folds, choices, draw_seed, alone, self.label_names_, self.n_jobs, **given
-        )
-        self.calibrator_ = calibrator.with_thresholds(examples)
+            self.pools_share_ = shared and isinstance(self.estimator, LogitPool)
+        self.models_ = [fold.model for fold in models] if fitted is None else fitted
+        complementary = set(n_used) == {int(usable.sum())} and not shared and not self.pools_share_
+        self.calibrator_ = Calibrator(
+            tuple(folds),
+            choices,
+            draw_seed,
+            complementary,
+            self.label_names_,
+            self.n_jobs,
+            groups=sizes_of_groups(data.groups, rows),
+            n_incomplete=self.n_incomplete_,
+        ).with_thresholds(examples)
         return self
 
     @property

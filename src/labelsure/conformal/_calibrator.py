@@ -7,25 +7,37 @@ calibration scores.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix, MatrixLike
+from labelsure._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelMatrix,
+    MatrixLike,
+    check_choice,
+)
 from labelsure._parallel import run_jobs
-from labelsure._random import MERGING, SMOOTHING, draw_uniforms, set_missing_seeds
-from labelsure.conformal._choices import Choices
+from labelsure._random import (
+    MERGING,
+    SMOOTHING,
+    UInt64Array,
+    draw_uniforms,
+    join_keys,
+    object_keys,
+    set_missing_seeds,
+)
+from labelsure.conformal._choices import Choices, check_some_labels
 from labelsure.conformal._choosing import choose_for_folds, seed_of
-from labelsure.conformal._constraints import under_constraints
 from labelsure.conformal._examples import FoldExamples
-from labelsure.conformal._groups import GroupSizes, are_weighed, state_groups
-from labelsure.conformal._guarantees import Merging, state_guarantee
-from labelsure.conformal._incomplete import add_incomplete
+from labelsure.conformal._guarantees import add_conditions, state_groups, state_guarantee
+from labelsure.conformal._merging import GroupSizes, Merging, weigh_densities, weigh_groups
 from labelsure.conformal._models import FoldModel
-from labelsure.conformal._mondrian import category_engine, grouped_engine
 from labelsure.conformal._probabilities import (
     LEARN_ENTRIES,
     N_DRAWS,
@@ -36,10 +48,13 @@ from labelsure.conformal._probabilities import (
     learn_thresholds,
     recalibrated,
 )
-from labelsure.conformal._ready_outputs import AnyOutputs, keys_of
-from labelsure.conformal._rules import weigh_densities, weigh_groups
 from labelsure.conformal._splits import Split
-from labelsure.conformal._taxonomy import Categories, LabelsetTaxonomy
+from labelsure.conformal._taxonomy import (
+    Categories,
+    LabelsetTaxonomy,
+    category_engine,
+    grouped_engine,
+)
 from labelsure.engine._engine import LabelsetEngine
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import Empty, make_engine
@@ -55,8 +70,22 @@ from labelsure.measures._sparse_outputs import SparseOutputs
 from labelsure.predictions import Guarantee, LabelsetPredictions
 from labelsure.predictions._batch import Posterior
 
+AnyOutputs: TypeAlias = FloatArray | SparseOutputs
+"""Outputs, of which few may be stored."""
+
 STRANGEST = 2**SCORE_BITS
 """Above every score: that of the empty labelset under a measure whose training part has none."""
+
+PREDICT_FOR = ("auto", "exact match", "hamming", "f1")
+"""The metrics that ``predict`` may answer for."""
+
+ANSWERS = {
+    "exact match": "the most plausible labelset",
+    "learner alone": "each label that the models find more likely than not in the mean",
+    "hamming": "each label with a probability above one half",
+    "f1": "each label whose probability is above the label's own threshold",
+}
+"""What answers are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,11 +425,51 @@ class Calibrator:
             self.choices.constraints, self.choices.empty == "exclude", self.seed, n_draws
         )
 
-    @property
-    def labels_are_better(self) -> bool:
-        """Whether most folds' measures found labels one by one the better single answers on their training parts."""
+    def choose_answers(self, predict_for: str) -> str:
+        """Return which of ``ANSWERS`` are given; with "auto" the measures of the folds vote on it."""
+        if check_choice(predict_for, PREDICT_FOR, name="predict_for") != "auto":
+            return predict_for
         votes = [fold.measure.labels_are_better_ for fold in self.folds]
-        return 2 * sum(votes) > len(votes)
+        return "learner alone" if 2 * sum(votes) > len(votes) else "exact match"
+
+    def describe_answers(self, predict_for: str) -> str:
+        """Return what is answered instead of the most plausible labelset, "" where that is."""
+        chosen = self.choose_answers(predict_for)
+        if chosen == "exact match":
+            return ""
+        why = ": better than labelsets on training parts" if predict_for == "auto" else ""
+        return f'predict(X) answers with predict_for="{predict_for}": {ANSWERS[chosen]}{why}.'
+
+    def single_answers(
+        self,
+        predictions: LabelsetPredictions,
+        outputs: Sequence[FloatArray],
+        predict_for: str = "auto",
+    ) -> IntArray:
+        """Return one labelset for each object, (n, q); the most plausible where the answer is no candidate.
+
+        Parameters
+        ----------
+        predictions : LabelsetPredictions
+            For the objects.
+        outputs : sequence of arrays of shape (n, q)
+            What the predictions were made from.
+        predict_for : {"auto", "exact match", "hamming", "f1"}
+            The metric.
+        """
+        chosen = self.choose_answers(predict_for)
+        if chosen == "exact match":
+            return predictions.labelsets.astype(np.int64)  # as scikit-learn's own classifiers
+        if chosen == "learner alone":
+            answers = labels_of_outputs(outputs)
+        else:
+            by_label = self.thresholds if chosen == "f1" else None
+            threshold = 0.5 if by_label is None else by_label
+            answers = np.asarray(predictions.probabilities > threshold).astype(np.int64)
+        impossible = np.flatnonzero(predictions.p_value(answers) == 0)
+        if len(impossible):
+            answers[impossible] = predictions[impossible].labelsets
+        return answers
 
     def nonconformity(
         self, outputs: Sequence[AnyOutputs], Y: LabelMatrix, X: MatrixLike = None
@@ -417,45 +486,43 @@ class Calibrator:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is proven about regions."""
+        choices, proven = self.choices, None
+        with_labels = choices.empty == "exclude"
         if self.groups is not None:
-            with_labels = self.choices.empty == "exclude"
-            of_groups = state_groups(
+            proven = state_groups(
                 self.groups,
                 plain=self._plain,
                 with_labels=with_labels,
                 n_incomplete=self.n_incomplete,
             )
-            if of_groups is not None:
-                return self._add_conditions(of_groups)
-        sizes, name = [self.sizes], self.choices.guarantee
-        if self.choices.taxonomy is not None:
-            found = np.unique(np.concatenate(self._categories))
-            sizes = [
-                tuple(int((own == category).sum()) for own in self._categories)
-                for category in found
-            ]
-        elif len(self.folds) == 1:
-            name = "inductive" if self.choices.weight is None else "weighted"
-        proven = state_guarantee(
-            name,
-            sizes,
-            within_categories=self.choices.taxonomy is not None,
-            complementary=self.complementary,
-            smoothed=self.choices.smoothed,
-            with_labels=self.choices.empty == "exclude",
+        if proven is None:
+            sizes, name = [self.sizes], choices.guarantee
+            if choices.taxonomy is not None:
+                categories = np.unique(np.concatenate(self._categories))
+                sizes = [
+                    tuple(int((of_fold == category).sum()) for of_fold in self._categories)
+                    for category in categories
+                ]
+            elif len(self.folds) == 1:
+                name = "inductive" if choices.weight is None else "weighted"
+            proven = state_guarantee(
+                name,
+                sizes,
+                within_categories=choices.taxonomy is not None,
+                complementary=self.complementary,
+                smoothed=choices.smoothed,
+                with_labels=with_labels,
+            )
+        return add_conditions(
+            proven, constrained=choices.constraints is not None, n_incomplete=self.n_incomplete
         )
-        return self._add_conditions(proven)
 
     @property
     def _plain(self) -> bool:
         """Whether p-values are shares of all calibration examples, and decide about regions."""
-        unlike = (self.choices.taxonomy, self.choices.weight, self.choices.smoothed or None)
-        return unlike == (None,) * 3 and self.choices.guarantee != "exact"
-
-    def _add_conditions(self, proven: Guarantee) -> Guarantee:
-        """Add what constraints and unknown labels ask of examples."""
-        proven = proven if self.choices.constraints is None else under_constraints(proven)
-        return add_incomplete(proven, self.n_incomplete)
+        choices = self.choices
+        alike = choices.taxonomy is None and choices.weight is None and not choices.smoothed
+        return alike and choices.guarantee != "exact"
 
     def meet(self, k: int, outputs: AnyOutputs, X: MatrixLike = None) -> Fold:
         """Return fold ``k`` for new objects with these outputs of its model."""
@@ -468,41 +535,121 @@ class Calibrator:
     def _engine(
         self, folds: Sequence[Fold], outputs: Sequence[AnyOutputs], X: MatrixLike
     ) -> LabelsetEngine:
-        exact, smoothed = self.choices.guarantee == "exact", self.choices.smoothed
-        taxonomy, weights = self.choices.taxonomy, self.folds[0].weights
+        choices, weights = self.choices, self.folds[0].weights
+        exact = choices.guarantee == "exact"
         merging = Merging(exact, np.zeros(len(outputs[0]), dtype=np.int64))
-        if exact or smoothed:
+        if exact or choices.smoothed:
             keys = keys_of(outputs if X is None else [X])
-            draws, smoothing = (
-                draw_uniforms(self.seed, stream, keys) for stream in (MERGING, SMOOTHING)
-            )
-            merging = Merging(exact, draws, smoothing if smoothed else None)
+            smoothing = draw_uniforms(self.seed, SMOOTHING, keys) if choices.smoothed else None
+            merging = Merging(exact, draw_uniforms(self.seed, MERGING, keys), smoothing)
         settings: dict[str, Any] = {
             "empty": self.empty,
             "n_jobs": self.n_jobs,
             "options": self.options,
+            "constraints": choices.constraints,
         }
-        settings["constraints"] = self.choices.constraints
-        if taxonomy is None:
+        if choices.taxonomy is not None:
+            make: Any = grouped_engine
+            of_objects: Any = choices.taxonomy
+            if isinstance(choices.taxonomy, LabelsetTaxonomy):
+                make = category_engine
+            else:
+                no_labels = np.empty((len(merging.draws), 0), dtype=np.int8)
+                of_objects = choices.taxonomy.of_examples(X, no_labels)
+            engine: LabelsetEngine = make(
+                folds, self.scores, self._categories, of_objects, merging, **settings
+            )
+            return engine
+        if weights is not None:
+            weighing = weigh_densities(self.scores[0], weights, choices.weights_of(X))
+        elif self.groups and self.groups.count_by_size(
+            plain=self._plain, n_incomplete=self.n_incomplete
+        ):
+            sizes = self.groups.calibrating[0]
+            weighing = weigh_groups(self.scores[0], sizes, len(merging.draws))
+        else:
             weighing = merging.weighing(self.sizes)
-            if weights is not None:
-                weighing = weigh_densities(self.scores[0], weights, self.choices.weights_of(X))
-            elif self.groups and are_weighed(
-                self.groups, plain=self._plain, n_incomplete=self.n_incomplete
-            ):
-                weighing = weigh_groups(
-                    self.scores[0], self.groups.calibrating[0], len(merging.draws)
-                )
-            return make_engine(
-                folds, weighing=weighing, weighing_at=merging.weighing_at(self.sizes), **settings
-            )
-        if isinstance(taxonomy, LabelsetTaxonomy):
-            return category_engine(
-                folds, self.scores, self._categories, taxonomy, merging, **settings
-            )
-        groups = taxonomy.of_examples(X, np.empty((len(merging.draws), 0), dtype=np.int8))
-        return grouped_engine(folds, self.scores, self._categories, groups, merging, **settings)
+        weighing_at = merging.weighing_at(self.sizes)
+        return make_engine(folds, weighing=weighing, weighing_at=weighing_at, **settings)
 
     @property
     def _categories(self) -> list[Categories]:
         return [fold.categories for fold in self.folds if fold.categories is not None]
+
+    def extended(self, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> "Calibrator":
+        """Return the calibrator of an inductive predictor with more calibration examples; this one stays as it is.
+
+        Model and measure are functions of the training part alone, so calibrating anew with old and
+        new examples together would give every example the score that it has already. P-values look
+        at scores as a bag, so adding the new scores is the same, to the last bit.
+
+        Parameters
+        ----------
+        outputs : array of shape (m, q), or SparseOutputs
+            Of the model, for the new examples.
+        Y : array of shape (m, q)
+            Their labelsets.
+        X : array-like of m rows or None
+            The objects, where the measure, categories or weights look at them.
+        """
+        if len(Y) == 0:
+            raise ValueError("update takes at least one new calibration example, got none.")
+        (fold,) = self.folds
+        rules = self.choices.constraints
+        if rules is not None and not (obey := rules.allow(Y)).all():
+            raise ValueError(
+                f"update takes examples that obey the constraints, but {int((~obey).sum())} of"
+                f" {len(Y)} break one, the first in row {int(np.argmin(obey))}. Correct the"
+                " labels, or fit anew without that constraint."
+            )
+        if self.choices.empty == "exclude":
+            check_some_labels([~fold.without_labels[:, np.newaxis], Y], stacklevel=4)
+        categories, weights = self.choices.describe(X, Y)
+        longer = replace(
+            fold,
+            scores=np.append(fold.scores, score_examples(fold.measure, outputs, Y, X)),
+            without_labels=np.append(fold.without_labels, ~Y.any(axis=1)),
+            categories=_append(fold.categories, categories),
+            weights=_append(fold.weights, weights),
+        )
+        return replace(self, folds=(longer,))
+
+
+def _append(old: Any, new: Any) -> Any:
+    return None if new is None else np.append(old, new)
+
+
+def keys_of(tables: Sequence[Any]) -> UInt64Array:
+    """Return what draws belong to: one key for each object from all tables about it, dense or sparse."""
+    return join_keys(
+        [
+            object_keys(table.matrix, default=table.default)
+            if isinstance(table, SparseOutputs)
+            else object_keys(table)
+            for table in tables
+        ]
+    )
+
+
+def labels_of_outputs(outputs: Sequence[FloatArray]) -> IntArray:
+    """Return the labels that models find more likely than not in the mean: the answer of the learner alone."""
+    total = np.asarray(sum(outputs))  # without a copy of all outputs
+    return (total > len(outputs) / 2).astype(np.int64)
+
+
+def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
+    """Raise ValueError where new examples would have to belong to one of several folds, or to a group."""
+    if groups is not None:
+        raise ValueError(
+            "update takes a predictor that was fitted without groups: fit anew with all examples."
+        )
+    if len(folds) > 1:
+        raise ValueError(
+            f"update takes an inductive predictor, one model and its calibration examples, got"
+            f" {len(folds)} folds."
+            " In a cross-conformal predictor every example calibrates in one fold and trains the"
+            " models of the others:"
+            " a new one belongs to no fold. Use InductiveConformalClassifier,"
+            " LabelWiseConformalClassifier(cv=None) or"
+            " outputs without folds; or fit anew with all examples."
+        )

@@ -15,10 +15,10 @@ from labelsure._checks import (
     as_numbers,
     check_choice,
     check_flag,
+    made_up_names,
     n_rows,
 )
-from labelsure.conformal._constraints import check_constraints
-from labelsure.conformal._guarantees import check_guarantee
+from labelsure.conformal._guarantees import GUARANTEES
 from labelsure.conformal._taxonomy import (
     ByLabel,
     Categories,
@@ -26,6 +26,8 @@ from labelsure.conformal._taxonomy import (
     check_objects,
     check_taxonomy,
 )
+from labelsure.engine import Constraint, broken_by, compile_constraints
+from labelsure.engine._constraints import list_constraints
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._rules import LabelsetRules
 from labelsure.measures import AutoMeasure, Measure, Need
@@ -38,6 +40,11 @@ WITHOUT_WEIGHT = {
     "folds": "nothing is proven about weighed p-values of several folds",
 }
 """What does not go with weights, and why."""
+
+CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints", "on_violation")
+"""Parameters that say how calibration examples are counted; not every classifier has all of them."""
+
+SHOWN_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,12 @@ class Choices:
     constraints: Any = None
     on_violation: str = "refuse"
     known_rules: LabelsetRules | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> "Choices":
+        """Return the parameters of a predictor, unchecked; the default where it does not have one."""
+        given = {name: getattr(model, name) for name in CHOICES if hasattr(model, name)}
+        return cls(taxonomy=given.pop("mondrian", None), **given)
 
     def look_at(
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
@@ -174,7 +187,7 @@ def check_choices(
     if isinstance(taxonomy, ByLabel):
         _check_no_root(measure, n_labels)
     if asked.empty == "exclude":
-        check_some_labels(labels, stacklevel=6)
+        check_some_labels(labels, stacklevel=5)
     check_choice(asked.on_violation, ("refuse", "drop"), name="on_violation")
     rules = None
     if asked.constraints is not None:
@@ -246,3 +259,85 @@ def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: 
             UserWarning,
             stacklevel=stacklevel,
         )
+
+
+def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool) -> None:
+    """Raise ValueError where a guarantee cannot be combined with the other choices."""
+    if check_choice(guarantee, GUARANTEES, name="guarantee") == "cross":
+        return
+    if smoothed:
+        raise ValueError(
+            "smoothed=True can be combined with guarantee='cross' only, got guarantee='exact',"
+            " which is proven for"
+            " whole counts."
+        )
+    if one_fold:
+        raise ValueError(
+            "guarantee='exact' merges the p-values of at least two folds, got one fold."
+            " An inductive predictor is exact already: leave guarantee out."
+        )
+
+
+def check_constraints(
+    constraints: Any,
+    on_violation: str,
+    *labels: LabelMatrix,
+    label_names: Sequence[str] | None,
+    empty: str,
+) -> LabelsetRules | None:
+    """Return constraints as engines take them, None for an empty list, or raise ValueError before anything is fitted.
+
+    Parameters
+    ----------
+    constraints : Constraint or sequence of Constraint
+        As the user passed them.
+    on_violation : {"refuse", "drop"}
+        What to do where examples break a constraint: raise ValueError, or warn and leave the
+        constraint out.
+    *labels : arrays of shape (n, q)
+        All labelsets that are known.
+    label_names : sequence of str or None
+        What the labels are called.
+    empty : str
+        What the empty labelset is.
+    """
+    everyone = np.concatenate(labels)
+    names = label_names or made_up_names(everyone.shape[1])
+    given = list_constraints(constraints)
+    if not given:
+        return None
+    rules = compile_constraints(given, names)
+    if rules.n_allowed == 1 and rules.allows_empty and empty == "exclude":
+        raise ValueError(
+            'constraints allow the empty labelset only, and empty="exclude" leaves that out:'
+            " every region would be"
+            ' empty. Use empty="auto", or leave a constraint out.'
+        )
+    kept = _obeyed(given, everyone, names, on_violation)
+    if not kept:
+        return None
+    return rules if len(kept) == len(given) else compile_constraints(kept, names)
+
+
+def _obeyed(
+    constraints: list[Constraint], Y: LabelMatrix, names: Sequence[str], on_violation: str
+) -> list[Constraint]:
+    """Return the constraints that all examples obey, and report the others."""
+    broken = {i: rows for i, one in enumerate(constraints) if len(rows := broken_by(one, Y, names))}
+    if not broken:
+        return constraints
+    reports = []
+    for i, rows in broken.items():
+        shown = ", ".join(map(str, rows[:SHOWN_ROWS].tolist())) + (
+            ", ..." if len(rows) > SHOWN_ROWS else ""
+        )
+        reports.append(f"{len(rows)} of {len(Y)} examples (rows {shown}) break {constraints[i]!r}")
+    report = "; ".join(reports)
+    if on_violation == "refuse":
+        raise ValueError(
+            f"constraints must hold for all examples, but {report}."
+            ' Correct the labels or the constraint, or pass on_violation="drop" to go on without'
+            " it."
+        )
+    warnings.warn(f"{report}. Going on without what they break.", UserWarning, stacklevel=6)
+    return [one for i, one in enumerate(constraints) if i not in broken]

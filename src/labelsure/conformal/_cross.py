@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from labelsure._checks import LabelMatrixLike, MatrixLike
+from labelsure._checks import LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._random import draw_seeds
-from labelsure.conformal._base import CalibratedClassifier
-from labelsure.conformal._splits import Split, make_splits
+from labelsure.conformal._base import LabelsetClassifier
+from labelsure.conformal._splits import Split, make_splits, split_complete
 from labelsure.engine import Constraint
 from labelsure.measures import AutoMeasure, Measure
 
 
 @dataclass(eq=False, repr=False)
-class CrossConformalClassifier(CalibratedClassifier):
+class CrossConformalClassifier(LabelsetClassifier):
     """Cross-conformal predictor for multi-label classification.
 
     The training set is cut into K folds S_1, ..., S_K. For each fold a model is trained on the
@@ -194,21 +195,16 @@ class CrossConformalClassifier(CalibratedClassifier):
             metadata routing, whatever it and the splitter ask for. It never changes how calibration
             examples count.
         """
-        X, Y, known = self._check_known(X, y, label_names)
-        metadata = self._route(X, groups, fit_params)
-        choices, measure = self._check_choices(
-            Y if known is None else Y[known.complete], one_fold=False
-        )
+        data, split_params = self._read_training(X, y, label_names, groups, fit_params)
+        choices, measure = self._check_choices(self._check_complete(data), one_fold=False)
         random = check_random_state(self.random_state)
         (seed,) = draw_seeds(random, 1)
 
-        def split(rows: Any = slice(None)) -> list[Split]:
-            return make_splits(self.cv, X, Y[rows], seed, **metadata.for_splits)
+        def cut(Y: LabelMatrix) -> list[Split]:
+            groups = data.groups
+            return make_splits(self.cv, data.X, Y, seed, groups=groups, split_params=split_params)
 
-        splits = (
-            split()
-            if known is None
-            else known.split(self.cv, split, whole=metadata.groups is not None)
-        )
+        by_cut = isinstance(self.cv, Integral) and data.groups is None
+        splits = split_complete(data, self.estimator, cut, by_cut=by_cut)
         seeds = draw_seeds(random, len(splits) + 1)
-        return self._learn(X, Y, splits, seeds, choices, measure, metadata=metadata, known=known)
+        return self._learn(data, splits, seeds, choices, measure)

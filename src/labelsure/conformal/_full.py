@@ -34,10 +34,9 @@ from labelsure._random import (
     object_keys,
     set_missing_seeds,
 )
-from labelsure.conformal._base import LabelsetClassifier
+from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._calibrator import STRANGEST, score_examples
-from labelsure.conformal._constraints import under_constraints
-from labelsure.conformal._guarantees import state_guarantee
+from labelsure.conformal._guarantees import add_conditions, state_guarantee
 from labelsure.conformal._models import fit_model
 from labelsure.conformal._probabilities import Candidates, recalibrated
 from labelsure.engine import Constraint
@@ -53,7 +52,7 @@ MAX_LABELS = 24
 
 
 @dataclass(eq=False, repr=False)
-class FullConformalClassifier(LabelsetClassifier):
+class FullConformalClassifier(WrappingClassifier):
     """Full (transductive) conformal predictor for multi-label classification.
 
     For a new object and every assumed labelset psi, the classifier is trained on all n examples and
@@ -221,7 +220,7 @@ class FullConformalClassifier(LabelsetClassifier):
                 at_least, above, scores, weighing, allow_empty=not excluded, constraints=rules
             ),
             label_names=self.label_names_ or (),
-            guarantee=guarantee if rules is None else under_constraints(guarantee),
+            guarantee=add_conditions(guarantee, constrained=rules is not None),
             index=index,
             _find_probabilities=partial(self.predict_proba, X),
         )
@@ -247,6 +246,22 @@ class FullConformalClassifier(LabelsetClassifier):
         candidates = Candidates(choices.constraints, choices.empty == "exclude", self.draw_seed_)
         keys = object_keys(X) if candidates.drawn else None
         return candidates.marginals(recalibrated(outputs, None) if found is None else found, keys)
+
+    def predict(self, X: MatrixLike) -> Any:
+        """Return the labelset with the highest p-value for each object, ties by lowest total score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+            The objects.
+
+        Returns
+        -------
+        array or DataFrame of shape (n_objects, n_labels)
+            Zeros and ones; see :meth:`set_output`.
+        """
+        labels = self.predict_labelsets(X).labelsets.astype(np.int64)  # scikit-learn's own type
+        return self._put_out(labels, X)
 
     def _assume(
         self, everyone: MatrixLike, i: int, code: int, order: IntArray

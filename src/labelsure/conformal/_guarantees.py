@@ -1,14 +1,48 @@
-"""Guarantees as a choice: which rule merges the folds' p-values, what goes with it, and what is proven of regions."""
+r"""What is proven about regions: of one model, of merged folds, within categories, under weights and of groups.
+
+Groups are examples that belong together, such as the pages of one document or the visits of one
+patient. Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a
+new object is one drawn at random from a new group. For M calibration groups of any sizes let f_k be
+the share of group k with alpha_i >= alpha. An inductive predictor's p-value is::
+
+    p_H = (sum_k f_k + 1) / (M + 1)
+
+where every example counts 1 / (size of its group). A true labelset has :math:`p_H \le \varepsilon`
+with probability at most :math:`\varepsilon` [1]_ [2]_. Proof: draw one of the M + 1 groups, then
+one of its examples; given the bag of groups, the new example is such a draw, so the share of this
+distribution that is at least as strange as it is a valid p-value, and p_H, for which the new
+group's own share is 1, is no smaller. Groups are those of the calibration examples: where some are
+left out because of unknown labels, the new object is one of a new group's that would not be.
+
+Where all groups have s examples, those that train as well, examples count alike, which is nearly
+the same::
+
+    p = (s sum_k f_k + 1) / (M s + 1)
+
+From :math:`p \le \varepsilon` follows :math:`\sum_k f_k \le F = (\varepsilon (M s + 1) - 1) / s`,
+that is :math:`p_H \le \varepsilon + (1 - \varepsilon) (1 - 1/s) / (M + 1)`, which bounds the error.
+In K folds, which must not have been chosen by labels, fold k has the valid p-value :math:`p_{H,k}`
+of its :math:`M_k` groups under its own model. The mean of these, weighted by :math:`M_k + 1`, is
+:math:`(\sum_k f_k + K) / (M + K)`, and twice a weighted mean of p-values is a p-value [3]_: the
+error is at most :math:`2 (F + K) / (M + K)`.
+
+Folds of groups of different sizes, smoothing, categories and ``weight=`` have no bound: examples
+count alike there, or by their own weights, and a few large groups may outvote the others.
+
+.. [1] Dunn, R., Wasserman, L., Ramdas, A. (2023). Distribution-free prediction sets for two-layer
+   hierarchical models. Journal of the American Statistical Association 118, 2491-2502.
+.. [2] Lee, Y., Barber, R. F., Willett, R. (2023). Distribution-free inference with hierarchical
+   data. arXiv 2306.06342.
+.. [3] Vovk, V., Wang, R. (2020). Combining p-values via averaging. Biometrika 107(4), 791-808.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from labelsure._checks import IntArray, check_choice
-from labelsure._random import DRAW_UNIT
-from labelsure.conformal._rules import E_VALUE_SCALE, complements
-from labelsure.engine._weighing import Weighing
+from labelsure.conformal._merging import GroupSizes
+from labelsure.engine._p_values import GroupWeights, count_groups
 from labelsure.predictions import Guarantee
 from labelsure.predictions._guarantee import as_promised
 
@@ -40,68 +74,27 @@ PROVED_BY = {
 }
 """Who proved what holds: of merged folds, and where there is one model, or one fold in each category."""
 
+GROUPS_PROVED_BY = "Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023"
+UNEQUAL = (
+    "exchangeable groups of examples: no smaller bound is proven for groups of different sizes in"
+    " folds, nor for groups"
+    ' with smoothing, categories, weight= or guarantee="exact", and one example per group, drawn'
+    " at random, would have"
+    " one"
+)
 
-def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool) -> None:
-    """Raise ValueError where a guarantee cannot be combined with the other choices."""
-    if check_choice(guarantee, GUARANTEES, name="guarantee") == "cross":
-        return
-    if smoothed:
-        raise ValueError(
-            "smoothed=True can be combined with guarantee='cross' only, got guarantee='exact',"
-            " which is proven for"
-            " whole counts."
-        )
-    if one_fold:
-        raise ValueError(
-            "guarantee='exact' merges the p-values of at least two folds, got one fold."
-            " An inductive predictor is exact already: leave guarantee out."
-        )
+OBEYED = " although it obeys the constraints"
+MISSED = (
+    "A true labelset that breaks a constraint is in no region; among those that obey, the bound"
+    " is this one divided by"
+    " their share."
+)
 
-
-@dataclass(frozen=True, eq=False)
-class Merging:
-    """How counts are merged for a batch of objects.
-
-    Attributes
-    ----------
-    exact : bool
-        Whether e-values decide about regions, instead of p-values.
-    draws : int64 array of shape (n,)
-        One number from 1 to DRAW_UNIT per object, for e-values.
-    smoothing : int64 array of shape (n,) or None
-        The draws of smoothed p-values.
-    """
-
-    exact: bool
-    draws: IntArray
-    smoothing: IntArray | None = None
-
-    def take(self, objects: IntArray) -> "Merging":
-        """Return the same for some of the objects."""
-        smoothing = None if self.smoothing is None else self.smoothing[objects]
-        return Merging(self.exact, self.draws[objects], smoothing)
-
-    def weighing(self, sizes: Sequence[int]) -> Weighing:
-        """Return the weighing of p-values from folds with this many calibration examples each."""
-        if self.smoothing is not None:
-            return Weighing.smoothed(sum(sizes), self.smoothing)
-        return Weighing.plain(sum(sizes), len(self.draws))
-
-    def weighing_at(self, sizes: Sequence[int]) -> Callable[[Fraction], Weighing] | None:
-        """Return the weighing that decides about regions at a level; None where p-values do."""
-        return partial(weigh_e_values, sizes=tuple(sizes), draws=self.draws) if self.exact else None
-
-
-def weigh_e_values(significance: Fraction, *, sizes: tuple[int, ...], draws: IntArray) -> Weighing:
-    """Return the weighing whose positive numerators are those of a region's members.
-
-    A labelset is a member while the mean over the folds of eps E(p_k) is below the object's draw U:
-    the numerator is the sum of 1 - eps E(p_k), less K (1 - U). Folds without calibration examples
-    have no say; where none has any, everything is a member.
-    """
-    n_folds = len(sizes) - sizes.count(0)
-    start = n_folds * (draws * (E_VALUE_SCALE // DRAW_UNIT) - E_VALUE_SCALE)
-    return Weighing.ruled(complements(sizes, significance), start if n_folds else start + 1, 1)
+INCOMPLETE = (
+    "{n} more examples have unknown labels and do not calibrate: this holds where whether an"
+    " example is complete"
+    " depends neither on its object nor on its labels."
+)
 
 
 def state_guarantee(
@@ -225,3 +218,127 @@ def _name_learner(significance: float, *, conditions: str, sizes: Sequence[int])
 
 def _worst_bound(counts: Sequence[Sequence[int]], significance: float) -> float:
     return max(bound_by_size(significance, of_category) for of_category in counts)
+
+
+def state_groups(
+    sizes: GroupSizes, *, plain: bool, with_labels: bool = False, n_incomplete: int = 0
+) -> Guarantee | None:
+    """Return what is proven where examples come in groups; None where every group has one.
+
+    Parameters
+    ----------
+    sizes : GroupSizes
+        How many examples the groups have.
+    plain : bool
+        Whether p-values are shares of all calibration examples: neither smoothed nor within
+        categories nor weighed otherwise, and no draw decides about regions.
+    with_labels : bool
+        Whether the empty labelset is no candidate.
+    n_incomplete : int
+        How many examples do not calibrate because some of their labels are unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelsure.conformal._merging import sizes_of_groups
+    >>> groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    >>> print(state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True).sentence(0.2))
+    A region at significance 0.2 misses the true labelset with probability at most 0.28, for exchangeable groups of 2
+    examples each, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023;
+    Lee, Barber, Willett 2023).
+    >>> groups = np.array([0, 1, 1, 2, 2, 2, 3, 3, 4, 4])
+    >>> print(state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True).sentence(0.2))
+    A region at significance 0.2 misses the true labelset with probability at most 0.2, for exchangeable groups of any
+    sizes, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023; Lee,
+    Barber, Willett 2023).
+    """
+    if (sizes.all_groups == 1).all():
+        return None
+    folds = [of_fold for of_fold in sizes.calibrating if len(of_fold)]
+    n_examples, n_groups = sum(map(len, folds)), sum(map(count_groups, folds))
+    each = ", all with at least one label" if with_labels else ""
+    least = Fraction(1, n_examples + 1) if plain else None
+    if sizes.count_by_size(plain=plain, n_incomplete=n_incomplete):
+        weights = GroupWeights.of(folds[0])
+        drawn = "an object drawn at random from a new group"
+        if n_incomplete:
+            drawn = "an object drawn at random from the completely labelled ones of a new group"
+        conditions = (
+            f"exchangeable groups of any sizes{each}, {n_groups} of which calibrate, and {drawn}"
+        )
+        least = Fraction(weights.new, weights.denominator)
+        return Guarantee(
+            "groups",
+            as_promised,
+            conditions,
+            GROUPS_PROVED_BY,
+            "",
+            least,
+            n_groups,
+            "calibration groups",
+        )
+    if not plain or n_incomplete or not sizes.all_alike:
+        return Guarantee("groups", _no_bound, UNEQUAL, GROUPS_PROVED_BY, "", least, n_examples)
+    size = int(sizes.all_groups[0])
+    conditions = f"exchangeable groups of {size} examples each{each}, {n_groups} of which calibrate"
+    drawn = ", and an object drawn at random from a new group"
+    if len(folds) == 1:
+        bound = partial(bound_by_groups, size=size, n_groups=n_groups)
+        return Guarantee(
+            "groups", bound, conditions + drawn, GROUPS_PROVED_BY, "", least, n_examples
+        )
+    bound = partial(bound_in_folds, size=size, n_groups=n_groups, n_folds=len(folds))
+    conditions += f" in {len(folds)} folds {NOT_BY_LABELS}, {ANY}{drawn}"
+    return Guarantee(
+        "groups", bound, conditions, f"Vovk, Wang 2020; {GROUPS_PROVED_BY}", "", least, n_examples
+    )
+
+
+def bound_by_groups(significance: float, *, size: int, n_groups: int) -> float:
+    """Return the bound of this module for groups of one size.
+
+    Examples
+    --------
+    >>> round(bound_by_groups(0.1, size=5, n_groups=99), 4)
+    0.1072
+    """
+    return significance + (1 - significance) * (1 - 1 / size) / (n_groups + 1)
+
+
+def bound_in_folds(significance: float, *, size: int, n_groups: int, n_folds: int) -> float:
+    """Return the bound of this module for groups of one size in folds.
+
+    Examples
+    --------
+    >>> round(bound_in_folds(0.1, size=5, n_groups=100, n_folds=10), 4)
+    0.3604
+    """
+    most = (significance * (n_groups * size + 1) - 1) / size
+    return min(2 * (most + n_folds) / (n_groups + n_folds), 1.0)
+
+
+def _no_bound(significance: float) -> float:  # noqa: ARG001
+    return 1.0
+
+
+def add_conditions(guarantee: Guarantee, *, constrained: bool, n_incomplete: int = 0) -> Guarantee:
+    """Return what is proven under constraints, and where incomplete examples do not calibrate.
+
+    A true labelset that obeys the constraints is missed if and only if it would be missed without
+    them, so the probability that it obeys and is missed is at most what that of missing it was.
+
+    Examples
+    --------
+    >>> plain = Guarantee("inductive", as_promised, "exchangeable examples", "Vovk et al. 2005")
+    >>> print(add_conditions(plain, constrained=True).sentence(0.1))
+    A region at significance 0.1 misses the true labelset although it obeys the constraints with probability at most
+    0.1, for exchangeable examples (Vovk et al. 2005). A true labelset that breaks a constraint is in no region; among
+    those that obey, the bound is this one divided by their share.
+    """
+    remarks = [
+        guarantee.remark,
+        MISSED if constrained else "",
+        INCOMPLETE.format(n=n_incomplete) if n_incomplete else "",
+    ]
+    although = OBEYED if constrained else guarantee.although
+    return replace(guarantee, although=although, remark=" ".join(filter(None, remarks)))

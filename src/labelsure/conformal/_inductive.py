@@ -6,17 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from labelsure._checks import LabelMatrixLike, MatrixLike
+from labelsure._checks import LabelMatrix, LabelMatrixLike, MatrixLike
 from labelsure._random import draw_seeds
-from labelsure.conformal._base import CalibratedClassifier
-from labelsure.conformal._ready_outputs import check_training_part, known_of
-from labelsure.conformal._splits import Split, hold_out
+from labelsure.conformal._base import LabelsetClassifier
+from labelsure.conformal._outputs import check_training_part, known_of
+from labelsure.conformal._splits import Split, hold_out, split_complete
 from labelsure.engine import Constraint
 from labelsure.measures import AutoMeasure, Measure, Need
 
 
 @dataclass(eq=False, repr=False)
-class InductiveConformalClassifier(CalibratedClassifier):
+class InductiveConformalClassifier(LabelsetClassifier):
     """Inductive (split) conformal predictor for multi-label classification.
 
     A part of the training set is held out for calibration. The p-value of a labelset psi for a new
@@ -141,46 +141,36 @@ class InductiveConformalClassifier(CalibratedClassifier):
             metadata routing, whatever it and the splitter ask for. It never changes how calibration
             examples count.
         """
-        X, Y, incomplete = self._check_known(X, y, label_names, prefit=self.prefit)
-        metadata = self._route(X, groups, fit_params, prefit=self.prefit)
+        prefit = self.prefit
+        data, _ = self._read_training(X, y, label_names, groups, fit_params, prefit=prefit)
+        complete = self._check_complete(data)
         names = {"n_labels": self.n_labels_, "label_names": self.label_names_}
         labels, outputs = check_training_part(training_labels, training_outputs, **names)
-        if labels is not None and not self.prefit:
+        if labels is not None and not prefit:
             raise ValueError(
                 "training_labels goes with prefit=True; without it they are made from X and y."
             )
-        complete = Y if incomplete is None else Y[incomplete.complete]
-        known = [complete] if labels is None else [complete, labels]
-        there = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
-        if self.prefit:
-            there = known_of(labels, outputs)
-        choices, measure = self._check_choices(*known, one_fold=True, known=there)
+        known = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
+        choices, measure = self._check_choices(
+            *([complete] if labels is None else [complete, labels]),
+            one_fold=True,
+            known=known_of(labels, outputs) if prefit else known,
+        )
         split_seed, *seeds = draw_seeds(self.random_state, 3)
-        if self.prefit:
-            rows = np.arange(len(Y)) if incomplete is None else np.flatnonzero(incomplete.complete)
-            split = Split(np.empty(0, dtype=np.int64), rows)
+        if prefit:
+            split = Split(np.empty(0, dtype=np.int64), np.flatnonzero(data.complete))
             training = {
                 "training_labels": labels,
                 "training_outputs": outputs,
                 "training_objects": None,
             }
-            given: dict[str, Any] = {
-                "fitted": [self.estimator],
-                "training": training,
-                "metadata": metadata,
-            }
-            return self._learn(X, Y, [split], seeds, choices, measure, **given)
+            fitted = [self.estimator]
+            return self._learn(
+                data, [split], seeds, choices, measure, fitted=fitted, training=training
+            )
 
-        def hold(rows: Any = slice(None)) -> list[Split]:
-            return [
-                hold_out(self.calibration_size, len(Y[rows]), split_seed, groups=metadata.groups)
-            ]
+        def cut(Y: LabelMatrix) -> list[Split]:
+            return [hold_out(self.calibration_size, len(Y), split_seed, groups=data.groups)]
 
-        splits = (
-            hold()
-            if incomplete is None
-            else incomplete.split(None, hold, whole=metadata.groups is not None)
-        )
-        return self._learn(
-            X, Y, splits, seeds, choices, measure, metadata=metadata, known=incomplete
-        )
+        splits = split_complete(data, self.estimator, cut, by_cut=data.groups is None)
+        return self._learn(data, splits, seeds, choices, measure)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from labelsure._checks import (
     BoolArray,
@@ -14,7 +15,10 @@ from labelsure._checks import (
     LabelMatrix,
     LabelMatrixLike,
     MatrixLike,
+    as_array,
     check_label_matrix,
+    check_number,
+    check_outputs,
     check_same_length,
     check_unmasked,
     read_labels,
@@ -22,27 +26,109 @@ from labelsure._checks import (
     to_host,
 )
 from labelsure._random import draw_seeds
-from labelsure.conformal._calibrator import Calibrator, calibrate
+from labelsure.conformal._base import USUAL_LEVEL
+from labelsure.conformal._calibrator import AnyOutputs, Calibrator, calibrate, check_one_fold
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._examples import FoldExamples
-from labelsure.conformal._outside import USUAL_LEVEL
-from labelsure.conformal._ready_outputs import (
-    AnyOutputs,
-    Outputs,
-    TrainingPart,
-    check_training_part,
-    known_of,
-    read_outputs,
-    read_per_fold,
-    rows_of_folds,
-)
-from labelsure.conformal._updating import check_one_fold, extend_calibrator
 from labelsure.engine import Constraint
-from labelsure.measures import AutoMeasure, Measure
+from labelsure.measures import AutoMeasure, Measure, Need
 from labelsure.measures._choice import MeasureChoices
 from labelsure.measures._sparse_outputs import SparseOutputs
 from labelsure.predictions import LabelsetPredictions
 from labelsure.predictions._show import html_note, html_page
+
+TrainingPart = tuple[LabelMatrix | None, FloatArray | SparseOutputs | None]
+"""Labels and outputs of the examples that a model was trained on, as far as they are known."""
+
+Outputs = TypeVar("Outputs", FloatArray, SparseOutputs, AnyOutputs)
+
+
+def read_outputs(
+    outputs: Any,
+    default_output: float,
+    *,
+    n_labels: int,
+    label_names: Sequence[str] | None,
+    name: str = "outputs",
+) -> AnyOutputs:
+    """Return checked outputs, sparse ones as such."""
+    if sparse.issparse(outputs):
+        default = check_number(default_output, name="default_output")
+        return SparseOutputs(outputs, default, n_labels=n_labels, name=name)
+    return check_outputs(outputs, n_labels=n_labels, label_names=label_names, name=name)
+
+
+def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArray | None]:
+    """Return the examples of each fold and the sorted fold numbers; all of them and None where there are no folds."""
+    if folds is None:
+        return [np.ones(n_examples, dtype=bool)], None
+    numbers = as_array(folds, name="folds", shape="(n_examples,)")
+    if numbers.shape != (n_examples,):
+        raise ValueError(
+            f"folds must hold one fold number per calibration example, {n_examples} in all, got"
+            f" shape {numbers.shape}."
+        )
+    if numbers.dtype.kind not in "iu":
+        raise ValueError(
+            f"folds must hold whole numbers, got {numbers.dtype} values: {numbers[0]!r}, ..."
+        )
+    fold_numbers = np.unique(numbers)
+    if len(fold_numbers) < 2:
+        raise ValueError(
+            "folds must name at least two folds; leave folds out where one model gave all outputs."
+        )
+    return [numbers == number for number in fold_numbers], fold_numbers
+
+
+def read_per_fold(
+    outputs: Any, fold_numbers: IntArray | None, n_labels: int, read: Callable[[Any], Outputs]
+) -> list[Outputs]:
+    """Return new objects' outputs of each fold's model, read; those of the one model where there are no folds."""
+    if fold_numbers is None:
+        return [read(outputs)]
+    n_folds = len(fold_numbers)
+    if not hasattr(outputs, "__len__") or len(outputs) != n_folds:
+        got = len(outputs) if hasattr(outputs, "__len__") else repr(outputs)
+        raise ValueError(
+            f"outputs must hold one (n_objects, {n_labels}) array per fold, {n_folds} in all, got"
+            f" {got}."
+        )
+    per_fold = [read(part) for part in outputs]
+    if len({len(part) for part in per_fold}) > 1:
+        raise ValueError(
+            "outputs must be of the same objects in every fold, got different numbers of rows."
+        )
+    return per_fold
+
+
+def check_training_part(
+    training_labels: Any,
+    training_outputs: Any,
+    default_output: float = 0.0,
+    *,
+    n_labels: int,
+    label_names: Sequence[str] | None,
+) -> TrainingPart:
+    """Return what a user says a model was trained on, checked; columns of DataFrames are taken by name."""
+    labels, outputs = training_labels, training_outputs
+    known: dict[str, Any] = {"n_labels": n_labels, "label_names": label_names}
+    if labels is not None:
+        labels = check_label_matrix(labels, name="training_labels", **known)
+    if outputs is not None:
+        outputs = read_outputs(outputs, default_output, name="training_outputs", **known)
+        if labels is None:
+            raise ValueError(
+                "training_outputs goes with training_labels: pass the labels of the same examples"
+                " too."
+            )
+        check_same_length(outputs, labels, names=("training_outputs", "training_labels"))
+    return labels, outputs
+
+
+def known_of(labels: LabelMatrix | None, outputs: FloatArray | SparseOutputs | None) -> Need:
+    """Return what is known of a training part: its labels, and outputs that are taken for out-of-fold ones."""
+    known = Need.NOTHING if labels is None else Need.TRAINING_LABELS
+    return known if outputs is None else known | Need.OUT_OF_FOLD_OUTPUTS
 
 
 @dataclass(eq=False, repr=False)
@@ -137,7 +223,7 @@ class OutputsPredictor:
         labels = check_label_matrix(Y, n_labels=self.n_labels, label_names=names)
         (read,) = self._read(outputs, X)
         check_same_length(read, labels, names=("outputs", "Y"))
-        self.calibrator = extend_calibrator(self.calibrator, read, labels, X)
+        self.calibrator = self.calibrator.extended(read, labels, X)
         return self
 
     def nonconformity(self, outputs: Any, Y: LabelMatrixLike) -> FloatArray:
@@ -301,7 +387,7 @@ def _training_parts(
         return [part], [Y] if part[0] is None else [Y, part[0]]
     if training_labels is not None:
         raise ValueError(
-            "training_labels goes without folds; with folds, a fold's are the labels of the others."
+            "training_labels cannot be used with folds; with folds, a fold's are the labels of the others."
         )
     per_fold = [None] * len(rows) if training_outputs is None else training_outputs
     if len(per_fold) != len(rows):

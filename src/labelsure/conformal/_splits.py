@@ -2,15 +2,23 @@
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labelsure._checks import IntArray, LabelMatrix, MatrixLike, check_count, check_number, is_list
-from labelsure.conformal._groups import check_apart
+from labelsure._checks import (
+    BoolArray,
+    IntArray,
+    LabelMatrix,
+    MatrixLike,
+    check_count,
+    check_number,
+    is_list,
+)
+from labelsure.conformal._training_data import TrainingData
 
 
 class Split(NamedTuple):
@@ -175,3 +183,64 @@ def _check_split(split: Any, n_examples: int) -> Split:
             " overlap."
         )
     return Split(train, calibration)
+
+
+def check_apart(splits: Sequence[Any], groups: IntArray | None) -> None:
+    """Raise ValueError where a group has examples on both sides of a split."""
+    if groups is None:
+        return
+    for k, (train, calibration) in enumerate(splits):
+        both = np.flatnonzero(np.isin(groups[calibration], groups[train]))
+        if len(both):
+            example = int(np.asarray(calibration)[both[0]])
+            raise ValueError(
+                f"cv must keep every group on one side of a split, but others of example"
+                f" {example}'s group train the"
+                f" model that it calibrates (fold {k}). Use GroupKFold, or a whole number of folds."
+            )
+
+
+def split_complete(
+    data: TrainingData, estimator: Any, cut: Callable[[LabelMatrix], list[Split]], *, by_cut: bool
+) -> list[Split]:
+    """Return splits whose calibration examples are complete, and from whose training parts the learner can learn.
+
+    Parameters
+    ----------
+    data : TrainingData
+        All examples.
+    estimator : classifier or None
+        The learner.
+    cut : callable
+        From labels to splits of their rows.
+    by_cut : bool
+        Whether ``cut`` draws rows at random, so that it may be given the complete ones alone: the
+        others train every model. Otherwise they train where the split says so.
+    """
+    if data.unknown is None:
+        return cut(data.Y)
+    complete = data.complete
+    if by_cut:
+        rows, rest = np.flatnonzero(complete), np.flatnonzero(~complete)
+        splits = [
+            Split(np.sort(np.append(rows[train], rest)), rows[calibration])
+            for train, calibration in cut(data.Y[rows])
+        ]
+    else:
+        splits = [Split(train, rows[complete[rows]]) for train, rows in cut(data.Y)]
+        if any(len(split.calibration) == 0 for split in splits):
+            raise ValueError(
+                "cv must leave every fold a calibration example without unknown labels (NaN)."
+            )
+    return leave_out_unusable(splits, data.usable_by(estimator))
+
+
+def leave_out_unusable(splits: Sequence[Split], usable: BoolArray) -> list[Split]:
+    """Return the splits with the training examples that the learner can learn from."""
+    kept = [Split(split.train[usable[split.train]], split.calibration) for split in splits]
+    if any(len(split.train) == 0 for split in kept):
+        raise ValueError(
+            "y has unknown labels (NaN) in every training example of a fold, and the estimator"
+            " learns all labels together. Fit one per label: MultiOutputClassifier(...) around it."
+        )
+    return kept

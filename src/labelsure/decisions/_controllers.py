@@ -21,9 +21,9 @@ from labelsure._checks import (
 )
 from labelsure._random import DRAW_UNIT, MERGING, draw_seeds, draw_uniforms, object_keys
 from labelsure.conformal._base import WrappingClassifier
-from labelsure.conformal._incomplete import Known
 from labelsure.conformal._models import FoldModel, fit_models, outputs_of_models
-from labelsure.conformal._splits import Split, hold_out, make_splits
+from labelsure.conformal._splits import Split, hold_out, leave_out_unusable, make_splits
+from labelsure.conformal._training_data import TrainingData
 from labelsure.decisions._cover import UNKNOWN_REFUSED, LabelCover, control_cover
 from labelsure.decisions._thresholds import (
     ThresholdPredictor,
@@ -95,11 +95,14 @@ class Controller(WrappingClassifier):
             (outputs,) = outputs_of_models([self.estimator], X, self.n_labels_, n_jobs=None)
             models = [FoldModel(self.estimator, outputs)]
         else:
-            known = Known.of(unknown, self.estimator)
-            labels, parts = (Y, splits) if known is None else (known.mark(Y), known.trains(splits))
-            seeds = draw_seeds(model_seed, len(parts))
+            seeds = draw_seeds(model_seed, len(splits))
             given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory}
-            models = fit_models(self.estimator, X, labels, parts, seeds=seeds, needs=[], **given)
+            labels: Any = Y
+            if unknown is not None:
+                usable = TrainingData(X, Y, unknown).usable_by(self.estimator)
+                splits = leave_out_unusable(splits, usable)
+                labels = np.where(unknown, np.nan, Y)
+            models = fit_models(self.estimator, X, labels, splits, seeds=seeds, needs=[], **given)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]
         self._learn([fold.outputs for fold in models], Y, unknown)

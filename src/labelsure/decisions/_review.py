@@ -36,7 +36,7 @@ from labelsure.conformal import (
     LabelWiseOutputsPredictor,
     OutputsPredictor,
 )
-from labelsure.conformal._incomplete import INCOMPLETE
+from labelsure.conformal._guarantees import INCOMPLETE
 from labelsure.conformal._models import outputs_of_models
 from labelsure.decisions._selection import ALPHA_EXAMPLE, Selection, check_sureness, select
 from labelsure.learners import outputs_of
