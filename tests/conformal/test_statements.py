@@ -298,8 +298,7 @@ def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(
 def limit_of(n_examples, level):
     return (
         f"With {n_examples} calibration examples every labelset is in every region below"
-        f" significance {level:g}:"
-        " the level asked for cannot be reached."
+        f" significance {level:g}: the level asked for cannot be reached."
     )
 
 

@@ -599,8 +599,8 @@ class Calibrator:
         if rules is not None and not (obey := rules.allow(Y)).all():
             raise ValueError(
                 f"update takes examples that obey the constraints, but {int((~obey).sum())} of"
-                f" {len(Y)} break one, the first in row {int(np.argmin(obey))}. Correct the"
-                " labels, or fit anew without that constraint."
+                f" {len(Y)} break one, the first in row {int(np.argmin(obey))}. Correct the labels,"
+                " or fit anew without that constraint."
             )
         if self.choices.empty == "exclude":
             check_some_labels([~fold.without_labels[:, np.newaxis], Y], stacklevel=4)
@@ -645,11 +645,9 @@ def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
         )
     if len(folds) > 1:
         raise ValueError(
-            f"update takes an inductive predictor, one model and its calibration examples, got"
-            f" {len(folds)} folds."
-            " In a cross-conformal predictor every example calibrates in one fold and trains the"
-            " models of the others:"
-            " a new one belongs to no fold. Use InductiveConformalClassifier,"
-            " LabelWiseConformalClassifier(cv=None) or"
-            " outputs without folds; or fit anew with all examples."
+            "update takes an inductive predictor, one model and its calibration examples, got"
+            f" {len(folds)} folds. In a cross-conformal predictor every example calibrates in one"
+            " fold and trains the models of the others: a new one belongs to no fold. Use"
+            " InductiveConformalClassifier, LabelWiseConformalClassifier(cv=None) or outputs"
+            " without folds; or fit anew with all examples."
         )

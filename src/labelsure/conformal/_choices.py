@@ -121,9 +121,8 @@ class Choices:
         wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
         if len(wrong):
             raise ValueError(
-                "weight must return numbers of at least 0, the density of new objects over that"
-                " of training objects,"
-                f" got {wrong[0]}."
+                "weight must return numbers of at least 0, the density of new objects over that of"
+                f" training objects, got {wrong[0]}."
             )
         return weights
 
@@ -167,8 +166,8 @@ def check_choices(
     clashes = [name for name, also in others.items() if also and weight is not None]
     if clashes:
         raise ValueError(
-            f"weight does not go with {clashes[0]}: {WITHOUT_WEIGHT[clashes[0]]}. Choose one of"
-            f" the two."
+            f"weight does not go with {clashes[0]}: {WITHOUT_WEIGHT[clashes[0]]}. Choose one of the"
+            " two."
         )
     n_labels = labels[0].shape[1]
     taxonomy = None if mondrian is None else check_taxonomy(mondrian, label_names, n_labels)
@@ -180,9 +179,8 @@ def check_choices(
         measure.check_parameters(n_labels)
     else:
         raise ValueError(
-            f"measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(),"
-            f" got {measure!r}."
-            " Pass measure='auto' to have one chosen."
+            "measure must be a nonconformity measure such as labelsure.measures.PowerMeasure(), got"
+            f" {measure!r}. Pass measure='auto' to have one chosen."
         )
     if isinstance(taxonomy, ByLabel):
         _check_no_root(measure, n_labels)
@@ -212,9 +210,8 @@ def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
     if roots:
         raise ValueError(
             f"mondrian by one label goes with measures without a square root, got {roots[0]!r} in"
-            f" measure={measure!r}."
-            " Choose ByCardinality(), a measure such as LogLossMeasure(), or AutoMeasure() with"
-            " such candidates."
+            f" measure={measure!r}. Choose ByCardinality(), a measure such as LogLossMeasure(), or"
+            " AutoMeasure() with such candidates."
         )
 
 
@@ -224,11 +221,10 @@ def _check_no_maximum(measure: Measure | AutoMeasure, n_labels: int) -> None:
     if maxima:
         most = EngineOptions().max_table_labels
         raise ValueError(
-            f"{maxima[0]!r} is a maximum over labels, so all labelsets are scored one by one,"
-            f" which is possible for up"
-            f" to {most} labels, got {n_labels} labels. Choose a measure that is searched at any"
-            f" number of labels, such"
-            " as PowerMeasure(d=8), or list the candidates with constraints=Allowed(...)."
+            f"{maxima[0]!r} is a maximum over labels, so all labelsets are scored one by one, which"
+            f" is possible for up to {most} labels, got {n_labels} labels. Choose a measure that is"
+            " searched at any number of labels, such as PowerMeasure(d=8), or list the candidates"
+            " with constraints=Allowed(...)."
         )
 
 
@@ -268,13 +264,12 @@ def check_guarantee(guarantee: str, *, smoothed: bool, one_fold: bool) -> None:
     if smoothed:
         raise ValueError(
             "smoothed=True can be combined with guarantee='cross' only, got guarantee='exact',"
-            " which is proven for"
-            " whole counts."
+            " which is proven for whole counts."
         )
     if one_fold:
         raise ValueError(
-            "guarantee='exact' merges the p-values of at least two folds, got one fold."
-            " An inductive predictor is exact already: leave guarantee out."
+            "guarantee='exact' merges the p-values of at least two folds, got one fold. An"
+            " inductive predictor is exact already: leave guarantee out."
         )
 
 

@@ -149,9 +149,8 @@ class FullConformalClassifier(WrappingClassifier):
         if Need.OUT_OF_FOLD_OUTPUTS in measure.needs:
             raise ValueError(
                 f"measure={self.measure!r} needs outputs of models that had not seen the example,"
-                f" and full conformal"
-                " prediction trains on all examples at once. Use CrossConformalClassifier, or"
-                " name another measure."
+                " and full conformal prediction trains on all examples at once. Use"
+                " CrossConformalClassifier, or name another measure."
             )
         self.seed_, self.draw_seed_ = draw_seeds(self.random_state, 2)
         self.X_, self.Y_ = X, Y
@@ -295,18 +294,15 @@ class FullConformalClassifier(WrappingClassifier):
             seconds = time.perf_counter() - start
             raise ValueError(
                 f"Full conformal prediction of {n_objects} objects with {self.n_labels_} labels"
-                f" takes"
-                f" {_readable(n_fits)} fits, about {_readable(Fraction(seconds) * n_fits / 3600)}"
-                f" hours at"
-                f" {seconds:.2g} s each, more than max_fits={self.max_fits}."
-                " Pass max_fits=None to go on, predict fewer objects, or use"
-                " CrossConformalClassifier."
+                f" takes {_readable(n_fits)} fits, about"
+                f" {_readable(Fraction(seconds) * n_fits / 3600)} hours at {seconds:.2g} s each,"
+                f" more than max_fits={self.max_fits}. Pass max_fits=None to go on, predict fewer"
+                " objects, or use CrossConformalClassifier."
             )
         if self.n_labels_ > MAX_LABELS:
             raise ValueError(
-                f"Full conformal prediction tries every labelset, which is possible for up to"
-                f" {MAX_LABELS}"
-                f" labels, got {self.n_labels_}. Use CrossConformalClassifier."
+                "Full conformal prediction tries every labelset, which is possible for up to"
+                f" {MAX_LABELS} labels, got {self.n_labels_}. Use CrossConformalClassifier."
             )
 
 

@@ -48,8 +48,7 @@ from labelsure.predictions._guarantee import as_promised
 
 SHIFTED = (
     "independent examples{}, labels that depend on the object as they did in calibration, and"
-    " weights that are the true"
-    " ratios of the objects' densities, up to rounding to 2^-30"
+    " weights that are the true ratios of the objects' densities, up to rounding to 2^-30"
 )
 AVERAGED = ", on average over the draws, one per object and the same for equal objects"
 STABLE = (
@@ -85,15 +84,13 @@ UNEQUAL = (
 
 OBEYED = " although it obeys the constraints"
 MISSED = (
-    "A true labelset that breaks a constraint is in no region; among those that obey, the bound"
-    " is this one divided by"
-    " their share."
+    "A true labelset that breaks a constraint is in no region; among those that obey, the bound is"
+    " this one divided by their share."
 )
 
 INCOMPLETE = (
     "{n} more examples have unknown labels and do not calibrate: this holds where whether an"
-    " example is complete"
-    " depends neither on its object nor on its labels."
+    " example is complete depends neither on its object nor on its labels."
 )
 
 

@@ -173,9 +173,8 @@ def _code_of(value: Any) -> str:
     code = getattr(sys.modules.get(package), "__version__", None)
     if file is None and code is None:
         raise ValueError(
-            f"memory=... cannot tell whether the code of {value!r} has changed, because it is in"
-            f" no file. Put it into a"
-            " module, or leave memory at None."
+            f"memory=... cannot tell whether the code of {value!r} has changed, because it is in no"
+            " file. Put it into a module, or leave memory at None."
         )
     return f"{name} {code} {hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ''}"
 
@@ -187,7 +186,6 @@ def _picklable(use: Callable[[Any], Any], value: Any) -> Any:
     except Exception as error:  # pickling may raise anything
         raise ValueError(
             f"memory=... keeps what is fitted, and {type(value).__name__} holds something that"
-            f" cannot be pickled"
-            f" ({type(error).__name__}: {error}). Put functions into a module, or leave memory at"
-            f" None."
+            f" cannot be pickled ({type(error).__name__}: {error}). Put functions into a module, or"
+            " leave memory at None."
         ) from error

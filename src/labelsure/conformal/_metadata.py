@@ -59,7 +59,7 @@ class Metadata:
         for k, split in enumerate(splits):
             if not weights[split.train].any():
                 raise ValueError(
-                    f"sample_weight must not be 0 for all training examples of a fold, as of fold"
+                    "sample_weight must not be 0 for all training examples of a fold, as of fold"
                     f" {k}."
                 )
 

@@ -398,9 +398,8 @@ def fit_model(
         ):
             raise
         raise ValueError(
-            f"estimator could not be fitted on {Y.shape[1]} labels: {error}"
-            f" If it learns one label at a time, wrap it:"
-            f" OneVsRestClassifier({type(copy).__name__}())."
+            f"estimator could not be fitted on {Y.shape[1]} labels: {error} If it learns one label"
+            f" at a time, wrap it: OneVsRestClassifier({type(copy).__name__}())."
         ) from error
 
 

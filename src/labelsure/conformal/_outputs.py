@@ -393,8 +393,7 @@ def _training_parts(
     if len(per_fold) != len(rows):
         raise ValueError(
             f"training_outputs must hold one ({len(Y)}, {Y.shape[1]}) array per fold, {len(rows)}"
-            f" in all,"
-            f" got {len(per_fold)}."
+            f" in all, got {len(per_fold)}."
         )
     parts: list[TrainingPart] = []
     for of_fold, part in zip(rows, per_fold, strict=True):

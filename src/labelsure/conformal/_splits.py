@@ -51,7 +51,7 @@ def hold_out(
     whole = isinstance(calibration_size, Integral)
     if not whole and size >= 1:
         raise ValueError(
-            f"calibration_size must be a share below 1 or a whole number of examples, got"
+            "calibration_size must be a share below 1 or a whole number of examples, got"
             f" {calibration_size!r}."
         )
     # 0.07 * 100 is 7.000000000000001 in floating point: that asks for 7 examples, not 8
@@ -59,8 +59,8 @@ def hold_out(
     if not 0 < n_calibration < n_examples:
         raise ValueError(
             f"calibration_size={calibration_size!r} of n_samples={n_examples} must leave at least"
-            f" one example"
-            f" for training and one for calibration, but takes {n_calibration} for calibration."
+            f" one example for training and one for calibration, but takes {n_calibration} for"
+            " calibration."
         )
     order = check_random_state(seed).permutation(n_examples)
     return Split(np.sort(order[n_calibration:]), np.sort(order[:n_calibration]))
@@ -128,8 +128,7 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any
     if isinstance(cv, str | bytes) or not (hasattr(cv, "split") or is_list(cv)):
         raise ValueError(
             "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a"
-            " list of"
-            f" (train, calibration) row numbers, got {cv!r}."
+            f" list of (train, calibration) row numbers, got {cv!r}."
         )
     if (
         isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1
@@ -151,9 +150,8 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any
     uses = np.bincount(np.concatenate([split.calibration for split in splits]))
     if uses.max() > 1:
         raise ValueError(
-            f"cv must let every example calibrate at most once, but example {int(uses.argmax())}"
-            f" is in"
-            f" {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
+            f"cv must let every example calibrate at most once, but example {int(uses.argmax())} is"
+            f" in {int(uses.max())} test parts. Use KFold, not ShuffleSplit or a repeated splitter."
         )
     return splits
 
@@ -169,7 +167,7 @@ def _check_split(split: Any, n_examples: int) -> Split:
     for part in (train, calibration):
         if part.ndim != 1 or len(part) == 0:
             raise ValueError(
-                f"cv must give every fold at least one training and one calibration example, got"
+                "cv must give every fold at least one training and one calibration example, got"
                 f" {split!r}."
             )
         if part.dtype.kind not in "iu" or part.min() < 0 or part.max() >= n_examples:
@@ -194,9 +192,9 @@ def check_apart(splits: Sequence[Any], groups: IntArray | None) -> None:
         if len(both):
             example = int(np.asarray(calibration)[both[0]])
             raise ValueError(
-                f"cv must keep every group on one side of a split, but others of example"
-                f" {example}'s group train the"
-                f" model that it calibrates (fold {k}). Use GroupKFold, or a whole number of folds."
+                "cv must keep every group on one side of a split, but others of example"
+                f" {example}'s group train the model that it calibrates (fold {k}). Use GroupKFold,"
+                " or a whole number of folds."
             )
 
 

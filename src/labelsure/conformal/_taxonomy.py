@@ -181,7 +181,7 @@ class ByObject(Taxonomy):
         """Return the category of each object."""
         if not callable(self.function):
             raise ValueError(
-                f"ByObject takes a function from X to one category per object, got"
+                "ByObject takes a function from X to one category per object, got"
                 f" {shown(self.function)}."
             )
         categories = as_array(
@@ -190,8 +190,7 @@ class ByObject(Taxonomy):
         if categories.shape != (len(Y),):
             raise ValueError(
                 f"The category function must return one category per object, {len(Y)} in all, got"
-                f" an array of shape"
-                f" {categories.shape}."
+                f" an array of shape {categories.shape}."
             )
         return categories
 
