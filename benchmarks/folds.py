@@ -4,11 +4,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from tests.stratified_reference import assign_folds
 
 from benchmarks._figures import Figure
 from benchmarks._measuring import fastest
 from labelsure import MultiLabelStratifiedKFold
-from labelsure.conformal._reference import assign_folds
 
 TITLE = "Stratified folds"
 METHOD = (

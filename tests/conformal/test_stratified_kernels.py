@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from labelsure.conformal import _reference
+import stratified_reference
 from labelsure.conformal._stratified_kernels import assign_folds
 
 
@@ -35,7 +35,7 @@ def folds_of(Y, draws, n_folds):
 def test_assign_folds_equals_reference(problem):
     Y, draws, n_folds = problem
     np.testing.assert_array_equal(
-        folds_of(Y, draws, n_folds), _reference.assign_folds(Y, draws, n_folds)
+        folds_of(Y, draws, n_folds), stratified_reference.assign_folds(Y, draws, n_folds)
     )
 
 
@@ -46,4 +46,4 @@ def test_no_more_folds_are_larger_than_have_to_be():
         Y, draws = rng.integers(0, 2, (16, 10)).astype(np.int8), rng.integers(0, 2**31, 16)
         folds = folds_of(Y, draws, 5)
         assert sorted(np.bincount(folds, minlength=5).tolist()) == [3, 3, 3, 3, 4]
-        np.testing.assert_array_equal(folds, _reference.assign_folds(Y, draws, 5))
+        np.testing.assert_array_equal(folds, stratified_reference.assign_folds(Y, draws, 5))

@@ -45,7 +45,7 @@ def assign_folds(
 ) -> IntArray:
     """Return the fold of every row, from the labels of each row and the rows of each label.
 
-    Reference : _reference.assign_folds
+    Reference : stratified_reference.assign_folds
     Requires : the arrays of one matrix by rows and by columns; draws of one number >= 0 per row
     Cost : O(entries + rows * folds + labels^2) time, O(rows + labels * folds) memory
     """

@@ -1,4 +1,4 @@
-"""Slow, readable twins of the kernels of this room."""
+"""The slow, readable twin of the kernel of stratified folds."""
 
 import numpy as np
 
