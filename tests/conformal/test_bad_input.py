@@ -187,12 +187,6 @@ def test_folds_that_would_spoil_the_p_values_are_refused(cv, parts, data):
         CrossConformalClassifier(BASE, cv=cv).fit(*data)
 
 
-def test_an_iterator_of_folds_serves_once(data):
-    model = CrossConformalClassifier(BASE, cv=KFold(3).split(*data)).fit(*data)
-    with refuses("cv must give at least one fold", "an iterator can be used only once"):
-        model.fit(*data)
-
-
 @pytest.mark.parametrize(
     ("size", "parts"),
     [

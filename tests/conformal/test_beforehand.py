@@ -3,11 +3,8 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-from labelsure.conformal import _beforehand
 
 pytest.importorskip("numba.core.event")
 
@@ -54,10 +51,3 @@ def test_a_later_process_compiles_nothing(tmp_path):
     assert folders
     assert all(folder.startswith(str(tmp_path / "cache")) for folder in folders)
     assert run(ASK, tmp_path / "cache") == ["0"]
-
-
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
-def test_compiling_names_the_folders_of_what_was_asked(monkeypatch):
-    monkeypatch.setattr(_beforehand, "CASES", [case for case in _beforehand.CASES if case[0] == 8])
-    monkeypatch.setattr(_beforehand, "LEARNERS", _beforehand.LEARNERS[-1:])
-    assert all(Path(folder).is_dir() for folder in _beforehand.compile_kernels())

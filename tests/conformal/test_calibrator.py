@@ -9,51 +9,11 @@ from labelsure import (
     FullConformalClassifier,
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
-    PowerMeasure,
 )
-from labelsure.conformal._calibrator import Calibrator, calibrate, gather_examples
-from labelsure.conformal._choices import Choices
-from labelsure.conformal._models import fit_models, outputs_of_models
-from labelsure.conformal._splits import Split
-from labelsure.measures import LogLossMeasure, MahalanobisMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")
 
 X, Y = make_data(80)
-
-
-def by_hand(measure, choices, model):
-    """Fit models on the splits of a fitted classifier, and calibrate them, with public names."""
-    rows = model.fold_indices_
-    splits = [Split(np.setdiff1d(np.arange(60), fold), fold) for fold in rows]
-    *seeds, draw_seed = model.seeds_
-    fitted = fit_models(
-        Counting(), X[:60], Y[:60], splits, seeds=seeds, needs=[measure.needs], n_jobs=None
-    )
-    folds = gather_examples(X[:60], Y[:60], splits, fitted, measure)
-    calibrated = tuple(calibrate(measure, folds, seeds=seeds))
-    calibrator = Calibrator(calibrated, choices, draw_seed, complementary=True)
-    return calibrator, [fold.model for fold in fitted]
-
-
-@pytest.mark.parametrize(
-    "measure", [PowerMeasure(), LogLossMeasure() + UnseenPenalty(), MahalanobisMeasure()], ids=str
-)
-@pytest.mark.parametrize(
-    "options", [{}, {"smoothed": True}, {"guarantee": "exact"}, {"empty": "allow"}], ids=str
-)
-def test_the_two_stages_by_hand_give_the_cross_conformal_classifier(measure, options):
-    model = CrossConformalClassifier(Counting(), measure=measure, cv=4, random_state=0, **options)
-    expected = model.fit(X[:60], Y[:60]).predict_labelsets(X[60:])
-    calibrator, models = by_hand(measure, Choices(**options), model)
-    outputs = outputs_of_models(models, X[60:], 3, n_jobs=None)
-    pred = calibrator.predict(outputs, X[60:])
-    np.testing.assert_array_equal(pred.p_values(), expected.p_values())
-    for level in (0.1, 0.3):
-        assert pred.region(level).sizes.tolist() == expected.region(level).sizes.tolist()
-        assert pred.region(level).statement == expected.region(level).statement
-    scores = calibrator.nonconformity(outputs, Y[60:], X[60:])
-    np.testing.assert_array_equal(scores, model.nonconformity(X[60:], Y[60:]))
 
 
 RUBBISH = {

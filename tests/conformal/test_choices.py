@@ -191,24 +191,6 @@ def test_what_belongs_to_another_way_of_fitting_is_refused(fit, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        *[({"folds": np.arange(60) % 3} | options, message) for options, message in CROSS if "cv" not in options
-          and not callable(options.get("mondrian")) and not isinstance(options.get("mondrian"), ByObject)],
-        *[(options | {"X": X}, message) for options, message in INDUCTIVE],
-        *ALL,
-        ({"weight": np.sum, "folds": np.arange(60) % 3}, "weight does not go with folds"),
-        ({"guarantee": "exact"}, "at least two folds, got one fold.*leave guarantee out"),
-        ({"mondrian": cut_up}, "need the objects themselves: pass them as X"),
-        ({"weight": len}, "need the objects themselves: pass them as X"),
-    ],
-)  # fmt: skip
-def test_outputs_with_choices_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(ValueError, match=pattern(message)):
-        calibrate_outputs(X[:, :3], Y, **options)
-
-
-@pytest.mark.parametrize(
     "options",
     [{"mondrian": 0}, {"mondrian": "cardinality"}, {"weight": first_feature}],
     ids=["label", "cardinality", "weight"],

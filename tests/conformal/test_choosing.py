@@ -28,14 +28,11 @@ from labelsure.engine import Exactly
 from labelsure.measures import (
     ForestMeasure,
     HammingPenalty,
-    LabelsetPrior,
     LogLossMeasure,
     MahalanobisMeasure,
-    Measure,
     PosteriorMeasure,
     PowerMeasure,
     UnseenPenalty,
-    default_candidates,
 )
 
 FEW = [PowerMeasure(), LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)]
@@ -121,26 +118,6 @@ def test_the_better_candidate_is_chosen(turned, one_of_five):
         assert choice.losses[0 if turned else 1] < choice.losses[1 if turned else 0] - 0.1
 
 
-def test_regions_of_the_choice_are_nearly_as_small_as_those_of_the_best_candidate(one_of_five):
-    X, Y = one_of_five
-    candidates = [PowerMeasure(), *FEW, LogLossMeasure() + LabelsetPrior()]
-    sizes = [
-        cross(measure).fit(X[:110], Y[:110]).predict_labelsets(X[110:]).region(0.1).sizes.mean()
-        for measure in [*candidates, AutoMeasure(candidates, significance=0.1)]
-    ]
-    assert sizes[-1] <= 1.1 * min(sizes[:-1])
-    assert max(sizes) > 1.5 * min(sizes)
-
-
-def test_ties_go_to_the_earlier_candidate(data):
-    same = [PowerMeasure(2), PowerMeasure(2.0), PowerMeasure(2)]
-    assert [choice.chosen for choice in cross(AutoMeasure(same)).fit(*data).measure_choices_] == [
-        0,
-        0,
-        0,
-    ]
-
-
 def test_candidates_are_compared_by_what_constraints_allow(one_of_five):
     """A penalty for labelsets never seen pays only as long as these are candidates."""
     auto = AutoMeasure([LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)], random_state=0)
@@ -213,28 +190,6 @@ def test_a_single_candidate_gives_what_it_gives_when_named(measure, data):
     assert named.measure_choices_ is None
 
 
-def test_auto_stands_for_the_usual_candidates(data):
-    X, Y = data
-    choice = (
-        InductiveConformalClassifier(MLkNNClassifier(3), measure="auto", random_state=0)
-        .fit(X, Y)
-        .measure_choices_[0]
-    )
-    assert [repr(one) for one in choice.candidates] == [repr(one) for one in default_candidates(3)]
-    assert not choice.skipped
-    assert choice.significance == (0.05, 0.1, 0.2)
-
-
-def test_auto_is_a_recipe_and_no_measure():
-    assert not isinstance(AutoMeasure(), Measure)
-    for addition in (
-        lambda: AutoMeasure() + UnseenPenalty(),
-        lambda: UnseenPenalty() + AutoMeasure(),
-    ):
-        with pytest.raises(TypeError, match="unsupported operand"):
-            addition()
-
-
 def test_candidates_that_cannot_be_used_are_left_out_with_the_reason():
     texts = ["cat dog", "dog cow", "rose oak", "oak fern", "cat rose", "cow oak"] * 5
     Y = np.array(
@@ -292,22 +247,6 @@ def test_ready_made_outputs_need_those_of_the_training_examples(data):
         calibrate_outputs(arrays[1], Y[40:70], measure="auto", training_labels=Y[:40])
 
 
-def test_outputs_of_folds_are_chosen_by_fold(data):
-    _, Y = data
-    rng = np.random.default_rng(0)
-    outputs, folds = np.clip(0.6 * Y + 0.4 * rng.random(Y.shape), 0, 1), np.arange(len(Y)) % 3
-    predictor = calibrate_outputs(
-        outputs,
-        Y,
-        folds=folds,
-        measure=AutoMeasure(FEW),
-        training_outputs=np.stack([outputs] * 3),
-        random_state=0,
-    )
-    assert len(predictor.measure_choices) == 3
-    assert [choice.n_examples for choice in predictor.measure_choices] == [53, 53, 54]
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -340,16 +279,6 @@ def test_outputs_of_folds_are_chosen_by_fold(data):
 def test_bad_parameters_are_refused_at_the_door(kind, parameters, message, data):
     with pytest.raises(ValueError, match=message):
         kind(Refusing(), measure=AutoMeasure(**parameters)).fit(*data)
-
-
-def test_a_choice_needs_two_examples():
-    with pytest.raises(ValueError, match="at least 2 training examples to choose by, got 1"):
-        choose_measure(AutoMeasure(), np.ones((1, 3), dtype=np.int8), np.full((1, 3), 0.5))
-    auto = AutoMeasure([LogLossMeasure()], random_state=0)
-    assert (
-        choose_measure(auto, np.ones((2, 3), dtype=np.int8), np.full((2, 3), 0.5)).measure
-        is auto.candidates[0]
-    )
 
 
 def test_auto_is_a_parameter_like_others(data):

@@ -12,9 +12,7 @@ from labelsure.conformal import _choosing
 from labelsure.conformal._choosing import Trial
 from labelsure.engine import Implies, compile_constraints
 from labelsure.measures import (
-    ForestMeasure,
     LogLossMeasure,
-    MahalanobisMeasure,
     Need,
     PowerMeasure,
     UnseenPenalty,
@@ -95,23 +93,6 @@ def test_region_bits_are_those_of_all_labelsets_looked_at(candidate, empty, rule
     assert bits.shape == (trial.objects.sum(), 2)
     np.testing.assert_array_equal(bits, slow_region_bits(candidate, trial))
     assert len(np.unique(bits)) > 3
-
-
-def test_units_do_differ_between_folds():
-    trial = make_trial()
-    assert len({trial.fit(Uneven(2), rows).exponent_ for rows, _ in trial.folds}) > 1
-
-
-def test_region_bits_of_measures_that_learn_from_outputs_and_objects():
-    trial = make_trial(X=np.random.default_rng(1).normal(size=(40, 2)))
-    for candidate in (
-        MahalanobisMeasure(),
-        ForestMeasure(n_estimators=3),
-        LogLossMeasure(floor=0.01),
-    ):
-        np.testing.assert_array_equal(
-            trial.region_bits(candidate), slow_region_bits(candidate, trial)
-        )
 
 
 def test_rough_sizes_of_many_labels_are_near_the_exact_ones(monkeypatch):

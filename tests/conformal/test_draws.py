@@ -15,7 +15,6 @@ from labelsure import (
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     PowerMeasure,
-    calibrate_labels,
     calibrate_outputs,
 )
 from labelsure.predictions import LabelWisePredictions
@@ -122,18 +121,6 @@ def test_equal_objects_share_a_draw_and_others_do_not(name, data, fitted):
     assert len(np.unique(table, axis=0)) > 3
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_another_seed_gives_other_draws(name, data, fitted):
-    """The seed of the draws alone is changed: models and calibration scores stay as they are."""
-    model, X = fitted(name), data[0][60:]
-    other = pickle.loads(pickle.dumps(model))
-    if hasattr(other, "draw_seed_"):
-        other.draw_seed_ += 1
-    else:
-        object.__setattr__(other.calibrator_, "seed", other.calibrator_.seed + 1)
-    assert (ask(model, X) != ask(other, X)).any()
-
-
 @pytest.mark.parametrize("options", [{"smoothed": True}, {"guarantee": "exact"}], ids=str)
 def test_draws_of_outputs_belong_to_outputs_or_to_objects_where_they_are_given(options):
     rng = np.random.default_rng(0)
@@ -166,14 +153,3 @@ def test_draws_of_outputs_belong_to_outputs_or_to_objects_where_they_are_given(o
             answers(predictor.predict_labelsets(as_matrices)),
             answers(predictor.predict_labelsets(new)),
         )
-
-
-def test_draws_of_label_wise_outputs_belong_to_outputs():
-    rng = np.random.default_rng(0)
-    outputs = rng.random((40, 3))
-    Y = (rng.random((40, 3)) < outputs).astype(int)
-    predictor = calibrate_labels(outputs, Y, folds=np.arange(40) % 4, smoothed=True, random_state=0)
-    new = rng.random((4, 12, 3))
-    expected = predictor.predict_labels(new).p_values
-    one_by_one = [predictor.predict_labels(new[:, [i]]).p_values for i in range(12)]
-    np.testing.assert_array_equal(np.concatenate(one_by_one), expected)

@@ -18,7 +18,6 @@ from labelsure import (
     calibrate_outputs,
 )
 from labelsure.learners import outputs_of
-from labelsure.measures import LabelsetPrior, LogLossMeasure, MaxNormMeasure, UnseenPenalty
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")
 
@@ -38,18 +37,6 @@ def whole_numbers(n_examples=24):
 def small(kind, **parameters):
     own = {CrossConformalClassifier: {"cv": 3}}.get(kind, {})
     return kind(MLkNNClassifier(3), **({"random_state": 0} | own | parameters))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("empty", "n_candidates"), [("auto", 8), ("allow", 8), ("exclude", 7)])
-def test_empty_labelset_is_a_candidate_unless_excluded(kind, empty, n_candidates):
-    X, Y = whole_numbers()
-    model = small(kind, empty=empty).fit(X[:20], Y[:20])
-    pred = model.predict_labelsets(X[22:])
-    assert pred.p_values().shape == (2, n_candidates)
-    assert np.all((pred.p_value(NOTHING[0]) > 0) == (empty != "exclude"))
-    assert pred.region(0.001).contains(NOTHING[0]).all() == (empty != "exclude")
-    assert empty == "allow" or model.predict(X[22:]).any(axis=1).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -77,25 +64,6 @@ def p_values_with_strangest_empty(outputs, Y, new, *, d=4):
     return np.array(
         [[(np.sum(own >= score(y, o)) + 1) / (len(Y) + 1) for y in labelsets] for o in new]
     )
-
-
-@pytest.mark.parametrize("n_without", [0, 3])
-def test_strangest_empty_labelset_has_the_p_value_of_calibration_examples_without_labels(n_without):
-    """p of the empty labelset is (their number + 1) / (l + 1), and they are as strange as can be for the others."""
-    rng = np.random.default_rng(0)
-    outputs = rng.integers(0, 9, size=(20, 3)) / 8
-    Y = (outputs > 0.5).astype(int)
-    Y[:, 0] |= ~Y.any(axis=1)
-    Y[:n_without] = 0
-    training = np.eye(3, dtype=int)
-    predictor = calibrate_outputs(outputs, Y, training_labels=training, measure=PowerMeasure())
-    new = rng.integers(0, 9, size=(6, 3)) / 8
-    pred = predictor.predict_labelsets(new)
-    np.testing.assert_allclose(
-        pred.p_values(), p_values_with_strangest_empty(outputs, Y, new), atol=1e-15
-    )
-    assert np.allclose(pred.p_value(NOTHING[0]), (n_without + 1) / 21)
-    assert pred.labelsets.any(axis=1).all()  # comes last among labelsets of one p-value
 
 
 def test_empty_labelset_is_strangest_in_those_folds_alone_that_have_not_seen_it():
@@ -162,47 +130,6 @@ def test_folds_differ_where_all_examples_without_labels_are_in_one_of_them():
     )
     thin = predictor.predict_labelsets([sparse.csr_array(part) for part in new])
     np.testing.assert_array_equal(thin.p_values(), predictor.predict_labelsets(new).p_values())
-
-
-@pytest.mark.parametrize(
-    "measure",
-    [
-        MaxNormMeasure(),
-        MaxNormMeasure() + UnseenPenalty(),
-        LogLossMeasure() + LabelsetPrior(),
-        PowerMeasure(),
-    ],
-    ids=str,
-)
-def test_auto_gives_every_measure_p_values_of_all_labelsets(measure):
-    X, Y = whole_numbers()
-    model = CrossConformalClassifier(MLkNNClassifier(3), measure=measure, cv=3, random_state=0).fit(
-        X[:20], Y[:20]
-    )
-    table = model.predict_labelsets(X[20:]).p_values()
-    assert table.shape == (4, 8)
-    assert (table > 0).all()
-    strangest = not isinstance(measure, MaxNormMeasure)
-    assert model.calibrator_.folds[0].finds_empty_strangest is strangest
-    if strangest:
-        assert np.allclose(table[:, 0], 1 / 21)
-
-
-def test_full_finds_the_only_example_without_labels_strangest():
-    """Whether it is the new one or not: with an example without labels among the others, two are without."""
-    X, Y = whole_numbers(12)
-    model = small(FullConformalClassifier, measure=PowerMeasure()).fit(X[:10], Y[:10])
-    assert np.allclose(model.predict_labelsets(X[10:]).p_value(NOTHING[0]), 1 / 11)
-    Y[4] = 0
-    auto, allow = (
-        clone(model).set_params(empty=empty).fit(X[:10], Y[:10]).predict_labelsets(X[10:])
-        for empty in ("auto", "allow")
-    )
-    np.testing.assert_array_equal(auto.p_value(NOTHING[0]), allow.p_value(NOTHING[0]))
-    assert (auto.p_value([1, 1, 1]) >= allow.p_value([1, 1, 1])).all()
-    assert (
-        auto.p_values()[:, 1:] >= 2 / 11
-    ).all()  # the example without labels is above all of these
 
 
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])

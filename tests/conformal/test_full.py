@@ -1,14 +1,12 @@
 """Full conformal prediction: what it costs, how it says so, and that the order of the examples is drawn."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from labelsure import FullConformalClassifier, MLkNNClassifier, _parallel
+from labelsure import FullConformalClassifier, MLkNNClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*examples have no label")
 
@@ -44,14 +42,6 @@ def test_n_fits_is_objects_times_candidates(data):
     )
 
 
-def test_number_of_fits_is_what_was_said(data):
-    X, Y = data
-    model = FullConformalClassifier(Recorder(), empty="exclude").fit(X, Y)
-    Recorder.fits.clear()
-    model.predict_labelsets(X[:4])
-    assert len(Recorder.fits) == model.n_fits(4) == 28
-
-
 def test_cost_beyond_max_fits_is_refused_with_fits_and_hours(data):
     X, Y = data
     model = FullConformalClassifier(MLkNNClassifier(3), max_fits=15, empty="allow").fit(X, Y)
@@ -68,42 +58,11 @@ def test_cost_beyond_max_fits_is_refused_with_fits_and_hours(data):
     assert model.set_params(max_fits=16).predict(X[:2]).shape == (2, 3)
 
 
-def test_cost_of_thousands_of_labels_is_stated_too(data):
-    X, Y = data
-    model = FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, np.tile(Y, 400))
-    with pytest.raises(ValueError, match=re.escape("takes 2^1200 fits, about 2^11")):
-        model.predict(X[:1])
-
-
-@pytest.mark.parametrize("max_fits", [0, -1, 2.5, "many"])
-def test_max_fits_must_be_a_count(max_fits, data):
-    X, Y = data
-    model = FullConformalClassifier(MLkNNClassifier(3), max_fits=max_fits).fit(X, Y)
-    with pytest.raises(ValueError, match="max_fits must be a whole number of at least 1, got"):
-        model.predict(X[:1])
-
-
 def test_more_labels_than_tables_hold_are_refused_even_if_told_to_go_on(data):
     X, Y = data
     model = FullConformalClassifier(MLkNNClassifier(3), max_fits=None).fit(X, np.tile(Y, 9)[:, :25])
     with pytest.raises(ValueError, match="possible for up to 24 labels, got 25"):
         model.predict(X[:1])
-
-
-def test_progress_is_shown_fit_by_fit(data, monkeypatch):
-    X, Y = data
-    shown = []
-
-    def record(iterable, *, description, total):
-        shown.append((description, total))
-        for step in iterable:
-            shown.append("step")
-            yield step
-
-    monkeypatch.setattr(_parallel, "progress_bar", record)
-    model = FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, Y)
-    model.predict_labelsets(X[:2])
-    assert shown == [("fitting once per labelset", 16)] + ["step"] * 16
 
 
 def test_examples_are_trained_on_in_an_order_of_their_own_for_each_object(data):

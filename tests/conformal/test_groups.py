@@ -152,42 +152,6 @@ def test_statement_of_groups_of_any_sizes_is_the_level():
     assert "With 10 calibration groups every labelset" in model.calibrator_.guarantee.limit
 
 
-def test_groups_that_train_count_too_where_all_must_be_of_one_size():
-    """Ten groups of three calibrate, or thirty of one, but others have two or four: so may new ones."""
-    for size in (3, 1):
-        groups = np.concatenate([np.arange(30) // size, 30 + np.repeat(np.arange(20), [2, 4] * 10)])
-        model = CrossConformalClassifier(
-            Counting(), cv=[(np.arange(30, 90), np.arange(30))], measure=PowerMeasure()
-        )
-        wise = LabelWiseConformalClassifier(Counting(), cv=[(np.arange(30, 90), np.arange(30))])
-        for pred in (
-            model.fit(X, Y, groups=groups).predict_labelsets(X[:2]),
-            wise.fit(X, Y, groups=groups).predict_labels(X[:2]),
-        ):
-            assert "at most 0.1, for exchangeable groups of any sizes" in pred.region(0.1).statement
-
-
-def test_statement_of_groups_without_the_empty_labelset_asks_for_labels():
-    model = InductiveConformalClassifier(
-        Counting(), random_state=0, calibration_size=10, empty="exclude"
-    )
-    statement = model.fit(X, Y, groups=GROUPS).calibrator_.guarantee.sentence(0.1)
-    assert (
-        "groups of 3 examples each, all with at least one label, 10 of which calibrate" in statement
-    )
-
-
-def test_draws_that_rule_out_labelsets_at_any_level_have_no_least_level():
-    """With guarantee="exact" a region may be small at any level; other rules cannot go below one example's share."""
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(
-        X, Y, groups=GROUPS
-    )
-    assert "cannot be reached" in model.predict_labelsets(X).region(0.001).statement
-    exact = model.recalibrate(X, Y, guarantee="exact").predict_labelsets(X).region(0.001)
-    assert "cannot be reached" not in exact.statement
-    assert model.recalibrate(X, Y, guarantee="exact").calibrator_.guarantee.vacuous_below is None
-
-
 def test_statements_of_folds_of_equal_groups_have_their_bound():
     """30 groups of three in three folds: 2 [(0.1 * 91 - 1) / 3 + 3] / 33 = 0.345."""
     model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(
@@ -209,19 +173,6 @@ def test_statements_of_folds_of_equal_groups_have_their_bound():
         )
         assert "in 3 folds that were not chosen by their labels, any learner" in region.statement
     assert bound_in_folds(0.9, size=3, n_groups=30, n_folds=3) == 1.0
-
-
-def test_statements_of_other_folds_of_groups_promise_nothing():
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0).fit(
-        X, Y, groups=GROUPS
-    )
-    exact = model.recalibrate(X, Y, guarantee="exact").predict_labelsets(X[:2])
-    unequal = model.fit(X, Y, groups=UNEQUAL).predict_labelsets(X[:2])
-    wise = LabelWiseConformalClassifier(Counting(), cv=3)
-    of_labels = wise.fit(X, Y, groups=UNEQUAL).predict_labels(X[:2])
-    conditional = wise.set_params(conditional=True).fit(X, Y, groups=GROUPS).predict_labels(X[:2])
-    for pred in (exact, unequal, of_labels, conditional):
-        assert "no smaller bound" in pred.region(0.1).statement
 
 
 @given(seed=st.integers(0, 10**6), sizes=st.lists(st.integers(1, 7), min_size=2, max_size=9))
@@ -277,16 +228,6 @@ def test_p_values_are_means_over_groups_in_exact_fractions(seed, sizes):
                     assert wise.region(level).possible_values[i, j, on] == member
 
 
-def test_no_labelset_is_left_out_below_one_in_one_more_than_the_groups():
-    model = InductiveConformalClassifier(
-        Counting(), calibration_size=9, measure=PowerMeasure(), random_state=0
-    )
-    pred = model.fit(X, Y, groups=UNEQUAL).predict_labelsets(X)
-    assert (pred.region(Fraction(1, 10) - Fraction(1, 10**6)).sizes == 8).all()
-    assert pred.p_values().min() == 1 / 10
-    assert pred.guarantee.vacuous_below == Fraction(1, 10)
-
-
 def test_rows_with_unknown_labels_leave_their_groups_smaller():
     """Two of three rows of group 1 are complete, none of group 4: it is no group then."""
     groups, gaps = np.repeat(np.arange(5), 3), np.zeros((15, 2), dtype=bool)
@@ -339,12 +280,6 @@ def test_groups_of_different_sizes_are_kept_by_files_pickles_and_recalibration(t
             )
 
 
-def test_groups_of_one_are_examples():
-    model = CrossConformalClassifier(Counting(), cv=3, measure=PowerMeasure(), random_state=0)
-    alone = model.fit(X, Y, groups=np.arange(90)).predict_labelsets(X[:2]).region(0.1)
-    assert alone.statement == model.fit(X, Y).predict_labelsets(X[:2]).region(0.1).statement
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
@@ -369,11 +304,6 @@ def test_splits_that_tear_groups_apart_are_refused_before_any_fit():
     with pytest.raises(ValueError, match="31 folds need at least 31 groups, got 30"):
         CrossConformalClassifier(Counting(), cv=31).fit(X, Y, groups=GROUPS)
     assert Counting.fits == []
-
-
-def test_one_group_left_for_inner_folds_says_so():
-    with pytest.raises(ValueError, match="at least 2 groups in every training part"):
-        CrossConformalClassifier(Counting(), cv=2).fit(X, Y, groups=GROUPS % 2)
 
 
 def test_updates_of_predictors_with_groups_are_refused():

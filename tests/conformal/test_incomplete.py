@@ -7,14 +7,12 @@ from counting import Counting, make_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.multioutput import MultiOutputClassifier
 
 from labelsure import (
     CrossConformalClassifier,
-    FullConformalClassifier,
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     calibrate_labels,
@@ -100,24 +98,6 @@ def with_gaps(way):
     )
 
 
-WAYS = ["inductive", "cross", "splitter", "groups", "prefit"]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_folds_are_rows_of_x_where_incomplete_examples_cannot_train(way):
-    model = with_gaps(way).fit(X, GAPS, groups=np.arange(120) // 2 if way == "groups" else None)
-    assert model.n_examples_ == 120
-    rows = np.concatenate(model.fold_indices_)
-    assert set(rows) <= set(COMPLETE)
-    if way != "inductive":
-        assert sorted(rows) == COMPLETE.tolist()
-    for train, calibration in zip(model.train_indices_, model.fold_indices_, strict=True):
-        assert sorted([*train, *calibration]) == COMPLETE.tolist()
-    outputs = [outputs_of(one, X, 3) for one in model.models_]
-    for fold, own, part in zip(model.calibrator_.folds, outputs, model.fold_indices_, strict=True):
-        assert fold.scores.tolist() == fold.measure.energy(own[part]).scores(Y[part]).tolist()
-
-
 @pytest.mark.parametrize("learner", [APART, Together()], ids=["apart", "together"])
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 @given(seed=st.integers(0, 10**6))
@@ -143,13 +123,6 @@ def test_recalibration_with_gaps_is_what_fit_gives(learner, kind, seed):
         assert len(model.nonconformity(X[rows], gaps[rows])) == len(rows)  # all of them complete
 
 
-def test_recalibration_refuses_other_gaps_than_those_of_fit():
-    model = InductiveConformalClassifier(APART, random_state=0).fit(X, GAPS)
-    for other in (Y, GAPS[::-1]):
-        with pytest.raises(ValueError, match=f"{120 - len(COMPLETE)} of them with unknown labels"):
-            model.recalibrate(X, other, smoothed=True)
-
-
 def test_a_part_held_out_is_complete_and_all_others_train():
     model = InductiveConformalClassifier(
         APART, calibration_size=20, measure=LogLossMeasure(), random_state=0
@@ -165,16 +138,6 @@ def test_a_part_held_out_is_complete_and_all_others_train():
     ).fit(X, GAPS)
     np.testing.assert_array_equal(
         other.predict_labelsets(X[:9]).p_values(), ready.predict_labelsets(expected[:9]).p_values()
-    )
-
-
-def test_models_fitted_already_are_calibrated_with_complete_examples():
-    fitted = RandomForestClassifier(5, random_state=0).fit(X[:40], Y[:40])
-    model = InductiveConformalClassifier(fitted, prefit=True).fit(X[40:], GAPS[40:])
-    rows = COMPLETE[COMPLETE >= 40]
-    expected = InductiveConformalClassifier(fitted, prefit=True).fit(X[rows], Y[rows])
-    np.testing.assert_array_equal(
-        model.predict_labelsets(X[:9]).p_values(), expected.predict_labelsets(X[:9]).p_values()
     )
 
 
@@ -211,40 +174,6 @@ def test_each_label_is_calibrated_with_the_examples_where_it_is_known(conditiona
                 count += (scores[None] >= np.abs(c - own[:9, j])[:, None] - 1e-12).sum(axis=1)
                 n += len(rows)
             np.testing.assert_allclose(pred.p_values[:, j, c], (count + 1) / (n + 1), atol=1e-9)
-
-
-def test_label_wise_statements_name_known_examples_of_each_label():
-    known = (~UNKNOWN).sum(axis=0)
-    model = LabelWiseConformalClassifier(APART, cv=4, random_state=0).fit(X, GAPS)
-    pred = model.predict_labels(X[:3])
-    statement = pred.region(0.1, per_label=True).statement
-    n, bound = int(known.min()), 0.2 + 2 * 0.9 * 3 / (known.min() + 4)
-    assert (
-        f"at most {bound:.3g}, for exchangeable examples, {n} to {known.max()} of which are known"
-        in statement
-    )
-    assert f"{120 - len(COMPLETE)} examples have unknown labels" in statement
-    joint = pred.region(0.1).statement
-    assert f"for {len(COMPLETE)} exchangeable examples in 4 folds" in joint
-    conditional = LabelWiseConformalClassifier(APART, conditional=True, random_state=0).fit(X, GAPS)
-    assert (
-        "given its value, whether a label is known"
-        in conditional.predict_labels(X[:3]).region(0.1).statement
-    )
-
-
-def test_no_complete_example_leaves_answers_per_label():
-    gaps = Y.astype(float)
-    gaps[np.arange(120), np.arange(120) % 3] = np.nan
-    model = LabelWiseConformalClassifier(APART, random_state=0).fit(X, gaps)
-    pred = model.predict_labels(X[:9])
-    assert pred.region(0.2).possible_values.all()  # nothing can be said of all labels together
-    assert not pred.region(0.3, per_label=True).possible_values.all()
-    for kind in (CrossConformalClassifier, InductiveConformalClassifier):
-        with pytest.raises(ValueError, match=r"in every one of its 120 rows.*LabelWise"):
-            kind(APART).fit(X, gaps)
-    with pytest.raises(ValueError, match=r"every training example of a fold.*MultiOutput"):
-        LabelWiseConformalClassifier(Together()).fit(X, gaps)
 
 
 def test_ready_made_outputs_and_updates_take_gaps():
@@ -296,13 +225,6 @@ def test_impossible_gaps_are_refused(model):
         model.fit(X, np.where(np.arange(3) == 1, np.nan, Y))
     with pytest.raises(ValueError, match="only 0 and 1, got 2"):
         model.fit(X, 2 * GAPS)
-
-
-def test_predictors_without_room_for_gaps_refuse_them():
-    with pytest.raises(ValueError, match="only 0 and 1, got nan"):
-        FullConformalClassifier(Counting()).fit(X, GAPS)
-    with pytest.raises(ValueError, match="only 0 and 1, got nan"):
-        calibrate_outputs(X[:, :3], GAPS)
 
 
 @pytest.mark.validity

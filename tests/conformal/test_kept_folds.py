@@ -1,6 +1,5 @@
 """``memory``: finished folds are kept, found again, and change nothing."""
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,8 +13,6 @@ from labelsure import (
     MLkNNClassifier,
     PooledClassifier,
     RecallController,
-    load_model,
-    save_model,
 )
 
 RNG = np.random.default_rng(0)
@@ -94,17 +91,6 @@ def test_folds_of_other_work_are_not_used(change, tmp_path):
     assert answers(found).tobytes() == answers(alone).tobytes()
 
 
-def test_memory_of_joblib_serves_too_and_answers_that_come_in_any_order(tmp_path):
-    model = CrossConformalClassifier(LOGISTIC, cv=3, random_state=0)
-    memory = joblib.Memory(tmp_path / "kept", verbose=0)
-    with joblib.parallel_config(backend="threading"):
-        found = clone(model).set_params(memory=memory, n_jobs=3).fit(X, Y)
-    assert len(list((tmp_path / "kept").rglob("output.pkl"))) == 3
-    assert answers(found).tobytes() == answers(clone(model).fit(X, Y)).tobytes()
-    memory.clear(warn=False)
-    assert not list((tmp_path / "kept").rglob("output.pkl"))
-
-
 def test_wrong_memory_is_refused_before_anything_is_fitted(tmp_path):
     with pytest.raises(ValueError, match=r"memory must be the name of a folder, a path, .* got 3"):
         CrossConformalClassifier(LOGISTIC, cv=3, memory=3).fit(X, Y)
@@ -112,14 +98,3 @@ def test_wrong_memory_is_refused_before_anything_is_fitted(tmp_path):
     (tmp_path / "open").chmod(0o777)
     with pytest.raises(ValueError, match="nobody else can write to"):
         InductiveConformalClassifier(LOGISTIC, memory=tmp_path / "open").fit(X, Y)
-
-
-def test_model_files_do_not_hold_the_folder(tmp_path):
-    model = InductiveConformalClassifier(
-        MLkNNClassifier(5), random_state=0, memory=tmp_path / "kept"
-    ).fit(X, Y)
-    save_model(model, tmp_path / "m.labelsure")
-    assert b"kept" not in (tmp_path / "m.labelsure").read_bytes()
-    again = load_model(tmp_path / "m.labelsure")
-    assert again.memory is None
-    assert answers(again).tobytes() == answers(model).tobytes()

@@ -9,22 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
 from labelsure import (
-    InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     MLkNNClassifier,
-    PowerMeasure,
     calibrate_labels,
 )
 from labelsure._random import (
@@ -154,25 +147,6 @@ def test_joint_p_values_are_those_of_the_definition(problem, smoothed, seed, dat
         assert region.contains(truth).tolist() == [p > Fraction(str(level)) for p in expected]
 
 
-def test_a_value_that_no_example_has_gets_the_p_value_one():
-    outputs, Y = [[0.1], [0.2], [0.3]], [[0], [0], [0]]
-    for smoothed in (False, True):
-        predictor = calibrate_labels(
-            outputs, Y, conditional=True, smoothed=smoothed, random_state=0
-        )
-        assert predictor.predict_labels([[0.0], [1.0]]).p_values[:, 0, 1].tolist() == [1, 1]
-        assert (predictor.predict_labels([[0.95]]).p_values[:, 0, 0] <= 0.25).all()
-
-
-def test_predicted_labels_are_the_nearer_ones_and_off_in_between():
-    outputs = np.array([[0.5], [0.5 + 1e-9], [0.5 - 1e-9], [0.9], [0.1]])
-    predictor = calibrate_labels([[0.2], [0.8]], [[0], [1]])
-    assert predictor.predict_labels(outputs).labels.ravel().tolist() == [0, 1, 0, 1, 0]
-    folds = calibrate_labels([[0.2], [0.8]], [[0], [1]], folds=[0, 1])
-    assert folds.predict_labels([outputs, 1 - outputs]).labels.ravel().tolist() == [0] * 5
-    assert folds.predict_labels([outputs, outputs]).labels.ravel().tolist() == [0, 1, 0, 1, 0]
-
-
 @pytest.mark.parametrize("smoothed", [False, True])
 @pytest.mark.parametrize("conditional", [False, True])
 @pytest.mark.parametrize("cv", [None, 4])
@@ -210,33 +184,6 @@ def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
     assert len(rows.nonzero()[0]) == (24 if cv is None else 80)
 
 
-def test_one_label_is_a_labelset_of_one(data):
-    """With one label, its p-values are those of the labelsets {} and {label}: |t - o|^4 ranks as |t - o| does."""
-    X, Y = data
-    common = {"random_state": 3}
-    labels = LabelWiseConformalClassifier(MLkNNClassifier(3), **common).fit(X[:80], Y[:80, :1])
-    powers = {"measure": PowerMeasure(), "empty": "allow"}
-    labelsets = InductiveConformalClassifier(MLkNNClassifier(3), **powers, **common).fit(
-        X[:80], Y[:80, :1]
-    )
-    p_values = labels.predict_labels(X[80:]).p_values[:, 0]
-    np.testing.assert_array_equal(p_values, labelsets.predict_labelsets(X[80:]).p_values())
-
-
-def test_prefit_only_calibrates(data):
-    X, Y = data
-    fitted = KNeighborsClassifier(3).fit(X[:40], Y[:40])
-    model = LabelWiseConformalClassifier(fitted, prefit=True, conditional=True).fit(
-        X[40:80], Y[40:80]
-    )
-    assert model.models_[0] is fitted
-    expected = calibrate_labels(outputs_of(fitted, X[40:80], 3), Y[40:80], conditional=True)
-    np.testing.assert_array_equal(
-        model.predict_labels(X[80:]).p_values,
-        expected.predict_labels(outputs_of(fitted, X[80:], 3)).p_values,
-    )
-
-
 def test_calibration_labels_reach_nothing_but_their_scores(data):
     """Shuffling the calibration labels leaves the model and the outputs alone and changes the counts."""
     X, Y = data
@@ -271,51 +218,6 @@ def test_check_estimator_fails_only_where_declared(cv):
     assert_fails_only_where_declared(
         check_estimator(model, expected_failed_checks=expected, on_fail=None), expected
     )
-
-
-def test_classifier_clones_and_sits_in_a_pipeline(data):
-    X, Y = data
-    model = LabelWiseConformalClassifier(
-        OneVsRestClassifier(LogisticRegression()), conditional=True, random_state=0
-    )
-    assert clone(model).get_params()["conditional"] is True
-    assert vars(clone(model)).keys() == LabelWiseConformalClassifier().get_params(deep=False).keys()
-    pipeline = make_pipeline(StandardScaler(), model).fit(X[:80], Y[:80])
-    assert pipeline.predict(X[80:]).shape == (10, 3)
-    assert pipeline.predict(X[80:]).dtype == np.int64
-
-
-@pytest.mark.parametrize("conditional", [False, True])
-def test_labels_always_on_never_on_and_rows_without_labels(conditional):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    Y = np.column_stack([np.zeros(60), np.ones(60), X[:, 0] > 0.5]).astype(int)
-    model = LabelWiseConformalClassifier(
-        MLkNNClassifier(3), conditional=conditional, random_state=0
-    ).fit(X, Y)
-    pred = model.predict_labels(X)
-    assert ((pred.p_values > 0) & (pred.p_values <= 1)).all()
-    region = pred.region(0.5)
-    assert region.contains(Y).mean() > 0.5
-    if conditional:
-        assert (pred.p_values[:, 0, 1] == 1).all()
-        assert (pred.p_values[:, 1, 0] == 1).all()
-
-
-def test_outputs_are_taken_by_name():
-    rng = np.random.default_rng(0)
-    outputs = pd.DataFrame(rng.random((60, 3)), columns=["sea", "city", "wood"])
-    Y = (rng.random((60, 3)) < outputs).astype(int)
-    other_order = ["wood", "sea", "city"]
-    expected = calibrate_labels(outputs[:40].to_numpy(), Y[:40].to_numpy()).predict_labels(
-        outputs[40:].to_numpy()
-    )
-    predictor = calibrate_labels(outputs[:40][other_order], Y[:40])
-    assert predictor.label_names == ("sea", "city", "wood")
-    for new in (outputs[40:], outputs[40:][other_order], outputs[40:].to_numpy()):
-        np.testing.assert_array_equal(predictor.predict_labels(new).p_values, expected.p_values)
-    with pytest.raises(ValueError, match=r"outputs must have the 3 labels.*without 'wood'"):
-        predictor.predict_labels(outputs.rename(columns={"wood": "food"}))
 
 
 @pytest.mark.parametrize(

@@ -81,17 +81,6 @@ def test_error_in_a_bag_without_ties_is_exactly_the_significance(seed, k, data):
     assert errors == k
 
 
-def test_least_p_value_of_labels_fails_where_that_of_labelsets_does_not():
-    """With four labels the least p-value of a label is below 0.1 for a third of all objects."""
-    rng = np.random.default_rng(0)
-    outputs = rng.random((3000, 4))
-    Y = (rng.random((3000, 4)) < outputs).astype(int)
-    pred = calibrate_labels(outputs[:1000], Y[:1000]).predict_labels(outputs[1000:])
-    least = np.take_along_axis(pred.p_values, Y[1000:, :, None], axis=2)[:, :, 0].min(axis=1)
-    assert np.mean(least <= 0.1) > 0.25
-    assert np.mean(pred.labelset_p_value(Y[1000:]) <= 0.1) < 0.12
-
-
 def test_conditional_regions_cover_both_values_alike():
     """A rare label, 30 000 objects: marginal p-values may sacrifice those that have it, conditional ones may not."""
     rng = np.random.default_rng(1)
@@ -186,59 +175,6 @@ def test_errors_of_folds_stay_below_their_bound_within_values(smoothed):
         )
         bound = np.mean([pred.guarantee.bounds(level)[j, c] for pred in of_value])
         assert_rare(errors, len(of_value), min(bound, 1))
-
-
-def continuous(rng, n):
-    """Outputs without ties that say too much about the second label and too little about the third."""
-    outputs = rng.random((n, 4))
-    common = rng.random(n)
-    truth = np.column_stack([common, common, rng.random(n), rng.random(n)]) < outputs ** [
-        1.0,
-        2.0,
-        0.5,
-        1.0,
-    ]
-    return outputs, truth.astype(int)
-
-
-def error_rates(n_trials, n_examples, level, *, seed, per_call):
-    """The share of data sets whose new object has more than h wrong labels, for h = 0, 1, 2, 3.
-
-    The object is predicted in a call of its own or as the last of several.
-    """
-    errors = np.zeros(4)
-    for rng in np.random.default_rng(seed).spawn(n_trials):
-        outputs, Y = continuous(rng, n_examples + per_call)
-        pred = calibrate_labels(outputs[:n_examples], Y[:n_examples]).predict_labels(
-            outputs[n_examples:]
-        )
-        truth = Y[n_examples:]
-        errors += [not pred.region(level, at_most_wrong=h).contains(truth)[-1] for h in range(4)]
-    return errors.astype(int)
-
-
-@pytest.mark.validity
-@pytest.mark.parametrize("per_call", [1, 5])
-@pytest.mark.parametrize(("n_examples", "level"), [(19, 0.1), (99, 0.05), (99, 0.2)])
-def test_error_is_exactly_the_significance(n_examples, level, per_call):
-    """5 000 data sets; a two-sided test for each h, 1e-4 each: neither more errors nor fewer."""
-    for errors in error_rates(5000, n_examples, level, seed=4, per_call=per_call):
-        assert binomtest(int(errors), 5000, level).pvalue > FALSE_ALARM, errors
-
-
-def test_too_many_wrong_labels_are_noticed():
-    """The tests here can fail: labels that are decided one by one are wrong together far too often."""
-    n_trials, errors = 400, 0
-    for rng in np.random.default_rng(5).spawn(n_trials):
-        outputs, Y = continuous(rng, 100)
-        region = (
-            calibrate_labels(outputs[:99], Y[:99])
-            .predict_labels(outputs[99:])
-            .region(0.1, per_label=True)
-        )
-        errors += not region.contains(Y[99:])[0]
-    with pytest.raises(AssertionError):
-        assert_rare(errors, n_trials, 0.1)
 
 
 def adversary(rng, n_folds=5, n_each=20):

@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import joblib
@@ -44,12 +43,6 @@ def files_in(folder):
     return sorted(folder.rglob("output.pkl"))
 
 
-def test_kept_answers_are_not_computed_again(tmp_path, asked):
-    assert run([1, 2, 3], tmp_path / "kept") == [2, 4, 6]
-    assert run([3, 5, 1], tmp_path / "kept") == [6, 10, 2]
-    assert asked() == [1, 2, 3, 5]
-
-
 def test_what_is_finished_before_an_error_is_kept(tmp_path, asked):
     with pytest.raises(ValueError, match="13 is not"):
         run([1, 2, 13, 4], tmp_path / "kept")
@@ -73,22 +66,6 @@ def test_damaged_answers_are_computed_again(tmp_path, asked, damage, capfd):
     assert capfd.readouterr() == ("", "")  # joblib would print a traceback
     assert run([7], tmp_path / "kept") == [14]
     assert asked() == [7, 7]
-
-
-def make_answer():
-    return sys.modules["gone_tomorrow"].Answer() if "gone_tomorrow" in sys.modules else "made again"
-
-
-def test_answers_of_classes_that_are_gone_are_computed_again(tmp_path, monkeypatch):
-    module = type(sys)("gone_tomorrow")
-    exec("class Answer: pass", vars(module))
-    monkeypatch.setitem(sys.modules, "gone_tomorrow", module)
-    ask = [delayed(make_answer)()]
-    for _ in range(2):
-        (found,) = run_kept(ask, tmp_path, n_jobs=1, description="asking")
-        assert isinstance(found, module.Answer)
-    monkeypatch.delitem(sys.modules, "gone_tomorrow")
-    assert run_kept(ask, tmp_path, n_jobs=1, description="asking") == ["made again"]
 
 
 def to_link(path):
@@ -152,15 +129,6 @@ def test_a_full_disk_is_an_error_and_what_was_kept_before_is_found(tmp_path, ask
     assert asked() == [1, 2, 2]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows does not say who may write")
-def test_folder_that_others_can_write_to_is_refused_before_the_work(tmp_path, asked):
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o770)
-    with pytest.raises(ValueError, match="chmod go-w"):
-        run([1], tmp_path / "open")
-    assert asked() == []
-
-
 class Own(LogisticRegression):
     """Its code is in this file."""
 
@@ -198,16 +166,6 @@ def test_answers_are_told_apart_wherever_an_argument_differs(tmp_path):
     for _ in range(2):
         assert n_kept(jobs, tmp_path) == len(jobs)
     assert n_kept([delayed(name_of)(LogisticRegression(C=2.0))], tmp_path) == len(jobs)
-
-
-@pytest.mark.parametrize("name", ["numpy", "scikit-learn"])
-def test_answers_of_other_versions_are_not_used(monkeypatch, tmp_path, name):
-    jobs = [delayed(name_of)(1)]
-    assert [n_kept(jobs, tmp_path), n_kept(jobs, tmp_path)] == [1, 1]
-    monkeypatch.setattr(
-        _memory, "version", lambda package: "0.1" if package == name else version(package)
-    )
-    assert n_kept(jobs, tmp_path) == 2
 
 
 @pytest.mark.parametrize("of_package", [None, "1.0"])
@@ -258,10 +216,3 @@ def test_memory_is_a_folder_in_any_form(tmp_path, asked):
     for wrong in (3, "", True):
         with pytest.raises(ValueError, match="memory must be the name of a folder"):
             run([1], wrong)
-
-
-def test_folder_that_cannot_be_written_is_named(tmp_path, asked):
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(OSError, match="file"):
-        run([1], tmp_path / "file")
-    assert asked() == []

@@ -99,18 +99,6 @@ def test_weights_train_and_calibration_examples_count_alike():
     ) == without.calibrator_.guarantee.sentence(0.1)
 
 
-def test_weights_change_what_a_learner_learns():
-    model = MultiOutputClassifier(LogisticRegression())
-    skewed = np.where(Y[:, 0] == 1, 50.0, 1.0)
-    plain, weighed = (
-        predictors(model)[0].fit(X, Y, **given) for given in ({}, {"sample_weight": skewed})
-    )
-    assert (
-        weighed.models_[0].estimator.predict_proba(X)[0][:, 1].mean()
-        > plain.models_[0].estimator.predict_proba(X)[0][:, 1].mean() + 0.2
-    )
-
-
 @pytest.mark.parametrize("cv", [3, 6])
 def test_pools_weigh_members_and_their_weights(cv):
     """Members in unshared and in shared folds; an example of weight 0 might as well have other labels."""
@@ -128,12 +116,6 @@ def test_pools_weigh_members_and_their_weights(cv):
     for part, own, _ in Weighed.seen:
         assert own.tolist() == weights[rows_of(part)].tolist()
     np.testing.assert_allclose(answers[0], answers[1], atol=1e-6)
-
-
-def test_pipelines_hand_weights_to_their_last_step():
-    model = make_pipeline(StandardScaler(), Weighed())
-    predictors(model)[3].fit(X, Y, sample_weight=WEIGHTS)
-    assert all(weights is not None for _, weights, _ in Weighed.seen)
 
 
 @pytest.mark.parametrize(
@@ -189,13 +171,6 @@ def test_a_model_that_is_fitted_already_takes_no_weights():
             predictor(fitted, prefit=True).fit(X, Y, sample_weight=WEIGHTS)
 
 
-def test_other_parameters_take_routing():
-    with pytest.raises(
-        ValueError, match="fit got colour, which only scikit-learn's metadata routing"
-    ):
-        predictors(Weighed())[0].fit(X, Y, colour="red")
-
-
 @pytest.mark.usefixtures("routing")
 @pytest.mark.parametrize("which", range(6))
 def test_routing_brings_every_fit_what_it_asks_for(which):
@@ -213,18 +188,6 @@ def test_routing_refuses_what_nobody_asked_for():
     with pytest.raises(TypeError, match="unexpected argument"):
         predictors(Weighed())[0].fit(X, Y, shape=WEIGHTS)
     assert Weighed.seen == []
-
-
-@pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("cv", [3, 6])
-def test_routing_reaches_the_members_of_pools(cv):
-    members = [("one", RandomForestClassifier(3).set_fit_request(sample_weight=True))]
-    members.append(("two", Weighed().set_fit_request(sample_weight=True)))
-    pool = PooledClassifier(members, cv=3).set_fit_request(sample_weight=True)
-    CrossConformalClassifier(pool, cv=cv, random_state=0).fit(X, Y, sample_weight=WEIGHTS)
-    assert Weighed.seen
-    for part, weights, _ in Weighed.seen:
-        assert weights.tolist() == WEIGHTS[rows_of(part)].tolist()
 
 
 @pytest.mark.usefixtures("routing")
@@ -258,12 +221,3 @@ def test_routing_brings_groups_unless_told_otherwise():
         assert all((one.groups_ is not None) == wanted for one in result["estimator"])
     with pytest.raises(ValueError, match="keep every group on one side"):
         CrossConformalClassifier(Weighed(), cv=KFold(4)).fit(X, Y, groups=groups)
-
-
-@pytest.mark.usefixtures("routing")
-def test_groups_that_are_passed_by_hand_are_kept_whatever_routers_are_told():
-    groups = np.arange(90) // 3
-    model = CrossConformalClassifier(Weighed(), cv=3, measure=PowerMeasure()).set_fit_request(
-        groups=False
-    )
-    assert model.fit(X, Y, groups=groups).groups_.tolist() == groups.tolist()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from labelsure import CrossConformalClassifier, InductiveConformalClassifier
+from labelsure import InductiveConformalClassifier
 
 BASE = DecisionTreeClassifier(max_depth=3, random_state=0)
 
@@ -14,18 +14,6 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
     return X, (X[:, [0, 1, 2, 0]] + rng.normal(size=(90, 4)) > 0.4).astype(int)
-
-
-def test_a_category_without_examples_gives_the_p_value_one(data):
-    X, Y = data
-    few = Y.copy()
-    few[few.sum(axis=1) > 2] = 0
-    model = CrossConformalClassifier(BASE, cv=3, mondrian="cardinality", random_state=0).fit(X, few)
-    assert (model.predict_labelsets(X[:5]).p_value(np.ones((5, 4), dtype=int)) == 1).all()
-    by_object = InductiveConformalClassifier(
-        BASE, mondrian=lambda X: X[:, 0] > 100, random_state=0
-    ).fit(X, Y)
-    assert (by_object.predict_labelsets(X[:2] + 1000).p_values() == 1).all()
 
 
 def test_labels_are_found_by_number_and_by_name(data):

@@ -12,7 +12,7 @@ from labelsure import (
     LabelWiseConformalClassifier,
     calibrate_outputs,
 )
-from labelsure.measures import LabelWiseCombination, LogLossMeasure, PowerMeasure, UnseenPenalty
+from labelsure.measures import LabelWiseCombination
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot be reached")
 
@@ -76,33 +76,6 @@ def test_names_that_do_not_name_the_labels_are_refused_before_fitting(name, name
     assert not Counting.fits
 
 
-@pytest.mark.parametrize("name", ["cross", "inductive"])
-@pytest.mark.parametrize("measure", [PowerMeasure(), LogLossMeasure() + UnseenPenalty()], ids=str)
-def test_nonconformity_takes_columns_by_name(name, measure):
-    model = KINDS[name][0].set_params(measure=measure).fit(X[:60], FRAME[:60])
-    expected = model.nonconformity(X[60:], FRAME[60:])
-    np.testing.assert_array_equal(model.nonconformity(X[60:], FRAME[60:][TURNED]), expected)
-    np.testing.assert_array_equal(model.nonconformity(X[60:], Y[60:]), expected)
-    assert (model.nonconformity(X[60:], FRAME[60:][TURNED].to_numpy()) != expected).any()
-    with pytest.raises(ValueError, match=r"y must have the 3 labels as columns.*without 'beach'"):
-        model.nonconformity(X[60:], FRAME[60:].rename(columns={"beach": "sea"}))
-
-
-def test_training_labels_of_a_fitted_model_are_taken_by_name():
-    fitted = Counting().fit(X[:30], Y[:30])
-    model = InductiveConformalClassifier(
-        fitted, prefit=True, measure=LogLossMeasure() + UnseenPenalty()
-    )
-    tables = [
-        model.fit(X[30:60], FRAME[30:60], training_labels=training)
-        .predict_labelsets(X[60:])
-        .p_values()
-        for training in (Y[:30], FRAME[:30], FRAME[:30][TURNED])
-    ]
-    np.testing.assert_array_equal(tables[1], tables[0])
-    np.testing.assert_array_equal(tables[2], tables[0])
-
-
 def test_outputs_and_labels_of_ready_made_outputs_are_taken_by_name():
     outputs = pd.DataFrame(X[:, :3], columns=NAMES)
     measure, training = LabelWiseCombination(), (FRAME[:20], outputs[:20])
@@ -143,17 +116,3 @@ def test_predictions_keep_the_index_of_a_frame(name):
     assert objects_of(pred) == ["row 60", "row 61", "row 62", "row 63"]
     assert objects_of(pred.region(0.2)) == ["row 60", "row 61", "row 62", "row 63"]
     assert objects_of(predict(model, frame[60:64].reset_index(drop=True))) == [0, 1, 2, 3]
-
-
-def test_predictions_of_outputs_keep_the_index():
-    outputs = pd.DataFrame(X[:, :3], columns=NAMES, index=[f"row {i}" for i in range(len(X))])
-    predictor = calibrate_outputs(outputs[:60], Y[:60])
-    assert predictor.predict_labelsets(outputs[60:62]).to_frame().index.tolist() == [
-        "row 60",
-        "row 61",
-    ]
-    objects = pd.DataFrame(X[60:62], index=["x", "y"])
-    assert predictor.predict_labelsets(X[60:62, :3], objects).to_frame().index.tolist() == [
-        "x",
-        "y",
-    ]

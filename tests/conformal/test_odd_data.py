@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 from labelsure import (
     CrossConformalClassifier,
@@ -84,16 +83,6 @@ def test_odd_labels_work(kind, labels, base):
 
 
 @pytest.mark.filterwarnings("ignore:Label")
-@pytest.mark.parametrize("labels", ODD_LABELS)
-def test_odd_labels_work_in_full_conformal_prediction(labels):
-    X, Y = whole_numbers(11)
-    Y = ODD_LABELS[labels](Y)
-    for base in ("ML-kNN", "logistic"):
-        model = FullConformalClassifier(BASES[base], random_state=0).fit(X[:10], Y[:10])
-        assert_sane(model, X[10:], Y.shape[1])
-
-
-@pytest.mark.filterwarnings("ignore:Label")
 @pytest.mark.parametrize("value", [0, 1])
 @pytest.mark.parametrize("base", BASES)
 def test_label_constant_in_one_folds_training_part_works(base, value):
@@ -106,16 +95,6 @@ def test_label_constant_in_one_folds_training_part_works(base, value):
     assert_sane(model, X, 3)
     table = model.predict_labelsets(X[:1]).p_values()
     assert table.max() > 1 / 17
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_duplicate_rows_and_constant_features_work(kind):
-    X, Y = np.ones((15, 2)), np.tile([[0, 1], [1, 0], [1, 1]], (5, 1))
-    for base in (MLkNNClassifier(3), MLRBFClassifier()):
-        model = small(kind, base).fit(X, Y)
-        assert_sane(model, X[:2], 2)
-        table = model.predict_labelsets(X[:2]).p_values()
-        np.testing.assert_array_equal(table[0], table[1])
 
 
 @pytest.mark.filterwarnings("ignore:Label")
@@ -239,20 +218,6 @@ def test_one_fold_is_an_inductive_predictor():
     )
 
 
-def test_leave_one_out_works():
-    X, Y = whole_numbers()
-    assert_sane(CrossConformalClassifier(MLkNNClassifier(3), cv=LeaveOneOut()).fit(X, Y), X[:3], 3)
-    assert_sane(CrossConformalClassifier(MLkNNClassifier(3), cv=24).fit(X, Y), X[:3], 3)
-
-
-def test_folds_are_shuffled_and_as_equal_as_possible():
-    X, Y = whole_numbers()
-    model = CrossConformalClassifier(MLkNNClassifier(3), cv=5, random_state=0).fit(X, Y)
-    assert sorted(len(fold) for fold in model.fold_indices_) == [4, 5, 5, 5, 5]
-    assert sorted(np.concatenate(model.fold_indices_)) == list(range(24))
-    assert any(np.ptp(fold) != len(fold) - 1 for fold in model.fold_indices_)
-
-
 @pytest.mark.parametrize(
     ("size", "n_calibration"),
     [
@@ -276,18 +241,3 @@ def test_calibration_size_is_a_number_or_a_share(size, n_calibration):
     assert model.calibrator_.sizes == (n_calibration,)
     assert rows.tolist() == sorted(set(rows.tolist()))
     assert np.ptp(rows) != n_calibration - 1 or n_calibration in (1, 23)
-
-
-def test_calibration_share_is_free_of_rounding():
-    X, Y = np.zeros((100, 1)), np.tile([[0, 1], [1, 0]], (50, 1))
-    model = InductiveConformalClassifier(MLkNNClassifier(3), calibration_size=0.07).fit(
-        X, Y
-    )  # 0.07 * 100 > 7
-    assert model.calibrator_.sizes == (7,)
-
-
-def test_missing_values_are_for_the_classifier_inside_to_accept():
-    X, Y = whole_numbers()
-    X[3, 1] = X[22, 0] = np.nan
-    for kind in KINDS:
-        assert_sane(small(kind, DecisionTreeClassifier(max_depth=2)).fit(X[:20], Y[:20]), X[22:], 3)

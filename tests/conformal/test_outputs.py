@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labelsure import (
     CrossConformalClassifier,
-    InductiveConformalClassifier,
     MLkNNClassifier,
     MLRBFClassifier,
     PowerMeasure,
@@ -237,22 +236,6 @@ def test_outputs_of_other_libraries_are_read_be_they_on_a_gpu(other, device):
     )
 
 
-def test_outputs_on_a_gpu_of_an_unknown_library_are_refused():
-    predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]])
-    with pytest.raises(
-        ValueError,
-        match=r"InOtherMemory .* cannot be read: not in memory\. Pass an array of numbers",
-    ):
-        predictor.predict(InOtherMemory(np.array([[0.8, 0.3]]), device=2))
-
-
-def test_no_new_objects_are_no_error():
-    assert calibrate_outputs(OUTPUTS, LABELS).predict_labelsets(OUTPUTS[:0]).labelsets.shape == (
-        0,
-        2,
-    )
-
-
 def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_part(data):
     _, Y = data
     outputs = np.round(np.random.default_rng(0).random(Y.shape), 1)
@@ -267,11 +250,3 @@ def test_default_measure_is_the_papers_where_nothing_is_known_of_the_training_pa
         assert repr(calibrate_outputs(given, Y, **options).calibrator.folds[0].measure) == repr(
             expected
         )
-
-
-def test_default_measure_of_a_fitted_model_is_the_papers_unless_its_training_labels_are_given(data):
-    X, Y = data
-    model = InductiveConformalClassifier(MLkNNClassifier(3).fit(X[:20], Y[:20]), prefit=True)
-    assert repr(model.fit(X[20:], Y[20:]).calibrator_.folds[0].measure) == repr(PowerMeasure())
-    model.fit(X[20:], Y[20:], training_labels=Y[:20])
-    assert repr(model.calibrator_.folds[0].measure) == repr(default_measure(Need.TRAINING_LABELS))

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from counting import Counting, make_data, without_addresses
-from scipy import sparse
 
 from labelsure import (
     ByCardinality,
@@ -32,10 +31,6 @@ X, Y = make_data(72)
 
 def right(X):
     return np.where(np.asarray(X)[:, 3] > 0.5, "right", "left")
-
-
-def tilted(X):
-    return 1 + np.asarray(X)[:, 3]
 
 
 def fit_cross(**options):
@@ -114,42 +109,3 @@ def test_choices_give_what_the_classifier_gives(fit, options):
 @pytest.mark.parametrize("guarantee", GUARANTEES)
 def test_guarantees_give_what_the_classifier_gives(guarantee):
     assert_alike(*fit_cross(guarantee=guarantee))
-
-
-def test_weights_give_what_the_classifier_gives():
-    model, predictor, new = fit_inductive(weight=tilted)
-    assert_alike(model, predictor, new)
-    plain = fit_inductive()[1]
-    assert (
-        plain.predict_labelsets(new).p_values()
-        != predictor.predict_labelsets(new, X[60:]).p_values()
-    ).any()
-
-
-def test_categories_of_labelsets_need_no_objects():
-    for mondrian in ("cardinality", 1):
-        with_objects = fit_inductive(mondrian=mondrian)[1]
-        new = X[60:, :3]
-        np.testing.assert_array_equal(
-            with_objects.predict_labelsets(new).p_values(),
-            with_objects.predict_labelsets(new, X[60:]).p_values(),
-        )
-
-
-def test_nonconformity_of_outputs_is_that_of_the_measure():
-    predictor = calibrate_outputs(X[:60, :3], Y[:60], measure=PowerMeasure(2))
-    expected = np.sum((X[60:, :3] - Y[60:]) ** 2, axis=1)
-    np.testing.assert_allclose(predictor.nonconformity(X[60:, :3], Y[60:]), expected, atol=1e-9)
-    np.testing.assert_allclose(
-        predictor.nonconformity(sparse.csr_array(X[60:, :3]), Y[60:]), expected, atol=1e-9
-    )
-    with pytest.raises(
-        ValueError, match="outputs and Y must have the same number of rows, got 12 and 11"
-    ):
-        predictor.nonconformity(X[60:, :3], Y[61:])
-    folds = calibrate_outputs(X[:60, :3], Y[:60], measure=PowerMeasure(2), folds=np.arange(60) % 2)
-    both = [X[60:, :3], X[60:, :3][::-1]]
-    halves = [np.sum((part - Y[60:]) ** 2, axis=1) for part in both]
-    np.testing.assert_allclose(
-        folds.nonconformity(both, Y[60:]), np.mean(halves, axis=0), atol=1e-9
-    )

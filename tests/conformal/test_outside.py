@@ -19,8 +19,6 @@ from labelsure import (
     MLkNNClassifier,
     RecallController,
     ReviewSelector,
-    calibrate_labels,
-    calibrate_outputs,
 )
 from labelsure.measures import PowerMeasure
 
@@ -101,14 +99,6 @@ def test_set_output_makes_predictions_tables(fitted, name, library):
     assert isinstance(model.predict(X[100:]), np.ndarray)
 
 
-def test_set_output_keeps_the_index_of_pandas():
-    tx, ty = tables("pandas")
-    model = clone(MODELS["cross"]).set_output(predict="pandas").fit(tx[:100], ty[:100])
-    assert model.predict(tx[100:]).index.equals(INDEX[100:])
-    assert tx[100:].join(model.predict(tx[100:])).notna().all(axis=None)
-    assert model.set_output(predict="polars").predict(tx[100:]).columns == NAMES
-
-
 def test_set_output_survives_clone_pipelines_and_searches():
     tx, ty = tables("pandas")
     model = clone(MODELS["cross"]).set_output(predict="pandas")
@@ -132,17 +122,6 @@ def test_set_output_refuses_what_it_does_not_know_and_keeps_what_was_set():
     assert isinstance(model.set_output().fit(X[:60], Y[:60]).predict(X[100:]), pandas.DataFrame)
 
 
-@pytest.mark.parametrize("name", ["cross", "label-wise", "recall"])
-def test_unknown_labels_are_nulls_in_polars(name):
-    tx, ty = tables("polars")
-    gaps = np.where(np.arange(110)[:, None] % 7 == 0, [np.nan, 1, 1], 1) * Y
-    with_nulls = ty.with_columns(sea=polars.Series(gaps[:, 0]).fill_nan(None))
-    assert with_nulls["sea"].null_count() > 10
-    model = clone(MODELS[name]).fit(tx[:100], with_nulls[:100])
-    other = clone(MODELS[name]).fit(X[:100], gaps[:100])
-    np.testing.assert_array_equal(model.predict(tx[100:]), other.predict(X[100:]))
-
-
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_selections_come_as_tables(library):
     tx, ty = tables(library)
@@ -156,20 +135,6 @@ def test_selections_come_as_tables(library):
     if library == "pandas":
         assert frame.index.equals(INDEX[100:])
         assert selection.to_frame(library="polars").columns[0] == "object"
-
-
-def test_full_conformal_keeps_names_of_columns_for_pipelines():
-    tx, ty = tables("polars")
-
-    class ByName(MLkNNClassifier):
-        def fit(self, X, y):
-            return super().fit(X.select("a", "b"), y)
-
-        def predict_proba(self, X):
-            return super().predict_proba(X.select("a", "b"))
-
-    model = FullConformalClassifier(ByName(), random_state=0).fit(tx[:30], ty[:30])
-    assert model.predict(tx[100:102]).shape == (2, 3)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -188,14 +153,3 @@ def test_diagrams_of_fitted_models_say_what_is_promised(fitted, name):
     unfitted = MODELS[name]._repr_html_()
     assert "sk-top-container" in unfitted
     assert "Fitted on 3 labels" not in unfitted
-
-
-def test_predictors_of_outputs_say_what_they_are():
-    outputs = np.random.default_rng(0).random((20, 3))
-    predictor = calibrate_outputs(outputs, Y[:20], folds=np.arange(20) % 4)
-    assert repr(predictor) == "OutputsPredictor(3 labels, 20 calibration examples in 4 folds)"
-    assert "with probability at most" in predictor._repr_html_()
-    assert (
-        repr(calibrate_labels(outputs, Y[:20]))
-        == "LabelWiseOutputsPredictor(3 labels, 20 calibration examples)"
-    )

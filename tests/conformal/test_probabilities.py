@@ -20,10 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from brute_force import labelsets_of
 from labelsure import (
     CrossConformalClassifier,
-    FullConformalClassifier,
     InductiveConformalClassifier,
-    LabelWiseConformalClassifier,
-    MLkNNClassifier,
     calibrate_outputs,
     load_model,
     save_model,
@@ -188,16 +185,6 @@ def test_probabilities_of_a_forest_measure_are_sums_of_what_its_scores_say(data)
     np.testing.assert_allclose(model.predict_proba(X[200:]), p.T @ every, atol=1e-6)
 
 
-def test_few_labelsets_of_many_labels_need_no_table_of_all():
-    outputs = np.random.default_rng(0).random((30, 40)) ** 8
-    predictor = calibrated(
-        outputs, np.eye(40, dtype=int)[np.arange(30)], constraints=AtMost(1, list(range(40)))
-    )
-    probabilities = predictor.predict_proba(outputs[:3])
-    assert ((probabilities >= 0) & (probabilities.sum(axis=1, keepdims=True) <= 1 + 1e-9)).all()
-    np.testing.assert_array_equal(probabilities[1:2], predictor.predict_proba(outputs[1:2]))
-
-
 @pytest.mark.parametrize("measure", [PowerMeasure(), LogLossMeasure()], ids=repr)
 def test_outputs_are_recalibrated_where_scores_are_no_probabilities(measure):
     rng = np.random.default_rng(0)
@@ -207,26 +194,6 @@ def test_outputs_are_recalibrated_where_scores_are_no_probabilities(measure):
     predictor = calibrate_outputs(too_sure[:2000], Y[:2000], measure=measure)
     found = predictor.predict_proba(too_sure[2000:])
     assert np.abs(found - p[2000:]).max() < 0.1 < np.abs(too_sure - p).max()
-
-
-def test_probabilities_are_the_mean_over_the_folds(data):
-    X, Y = data
-    model = CrossConformalClassifier(LEARNER, cv=3, measure=GIVEN, random_state=0).fit(
-        X[:200], Y[:200]
-    )
-    outputs = [
-        fold.measure.posterior(fitted.predict_proba(X[200:]))
-        for fold, fitted in zip(
-            model.calibrator_.folds, [m.estimator for m in model.models_], strict=True
-        )
-    ]
-    each = [_probabilities.Candidates(None, False).marginals(one, None) for one in outputs]
-    np.testing.assert_allclose(model.predict_proba(X[200:]), np.mean(each, axis=0), atol=1e-14)
-    predictions = model.predict_labelsets(X[200:])
-    np.testing.assert_array_equal(predictions.probabilities, model.predict_proba(X[200:]))
-    np.testing.assert_array_equal(
-        predictions[[5, 2]].probabilities, predictions.probabilities[[5, 2]]
-    )
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=12))
@@ -283,27 +250,6 @@ def test_answers_that_are_no_candidate_become_the_most_plausible_labelset(data, 
     np.testing.assert_array_equal(answers[~allowed], model.predict_labelsets(X[~allowed]).labelsets)
 
 
-def test_summary_says_what_is_predicted_instead_of_the_most_plausible_labelset(data):
-    X, Y = data
-    model = CrossConformalClassifier(LEARNER, cv=3, random_state=0).fit(X, Y)
-    said = {}
-    for metric in ("exact match", "hamming", "f1", "auto"):
-        said[metric] = str(model.set_params(predict_for=metric).predict_labelsets(X[:2]).summary())
-    assert "predict(X)" not in said["exact match"]
-    assert said["f1"].endswith(
-        'predict(X) answers with predict_for="f1": each label whose probability is above the'
-        " label's own threshold."
-    )
-    for fold in model.calibrator_.folds:
-        fold.measure.labels_are_better_ = True
-    assert 'predict_for="auto"' in str(model.predict_labelsets(X[:2]).summary())
-
-
-def test_unknown_metric_is_refused_before_anything_is_fitted(data):
-    with pytest.raises(ValueError, match="predict_for must be one of"):
-        CrossConformalClassifier(LEARNER, predict_for="accuracy").fit(*data)
-
-
 def test_scikit_learn_reads_probabilities_of_labels(data):
     X, Y = data
     model = InductiveConformalClassifier(KNeighborsClassifier(), random_state=0)
@@ -316,16 +262,3 @@ def test_scikit_learn_reads_probabilities_of_labels(data):
         [("conformal", model)], final_estimator=KNeighborsClassifier(), cv=3
     ).fit(X, Y)
     assert stack.predict(X).shape == Y.shape
-
-
-def test_full_and_label_wise_predictors_have_probabilities_of_labels(data):
-    X, Y = data[0], data[1][:, :2]
-    full = FullConformalClassifier(MLkNNClassifier(3), empty="exclude").fit(X[:30], Y[:30])
-    p = full.predict_proba(X[30:34])
-    own = MLkNNClassifier(3).fit(X[:30], Y[:30]).predict_proba(X[30:34])
-    own = (1000 * own + 0.5) / 1001
-    np.testing.assert_allclose(p, own / (1 - np.prod(1 - own, axis=1, keepdims=True)), atol=1e-12)
-    np.testing.assert_array_equal(full.predict_labelsets(X[30:34]).probabilities, p)
-    label_wise = LabelWiseConformalClassifier(LEARNER, cv=3, random_state=0).fit(X, Y)
-    each = [fitted.estimator.predict_proba(X) for fitted in label_wise.models_]
-    np.testing.assert_allclose(label_wise.predict_proba(X), np.mean(each, axis=0), atol=1e-15)

@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from counting import Counting, make_data, without_addresses
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import TimeSeriesSplit
 
 from labelsure import (
     ByCardinality,
@@ -15,9 +13,7 @@ from labelsure import (
     MLkNNClassifier,
     RecalibratedClassifier,
 )
-from labelsure.conformal import GUARANTEES
 from labelsure.measures import (
-    AutoMeasure,
     ForestMeasure,
     HammingPenalty,
     LabelWiseCombination,
@@ -93,11 +89,6 @@ def test_another_measure_equals_a_fresh_fit(make, measure):
     assert_as_fresh(make, {"measure": PowerMeasure(1)}, {"measure": measure})
 
 
-@pytest.mark.parametrize("guarantee", GUARANTEES)
-def test_another_guarantee_equals_a_fresh_fit(guarantee):
-    assert_as_fresh(cross, {"guarantee": "exact"}, {"guarantee": guarantee})
-
-
 @pytest.mark.parametrize("make", [cross, inductive])
 @pytest.mark.parametrize(
     "changes",
@@ -116,41 +107,6 @@ def test_another_guarantee_equals_a_fresh_fit(guarantee):
 )
 def test_another_way_of_counting_equals_a_fresh_fit(make, changes):
     assert_as_fresh(make, {}, changes)
-
-
-def test_weights_can_be_added_and_left_out():
-    weight = lambda X: 1 + X[:, 3]  # noqa: E731
-    assert_as_fresh(inductive, {}, {"weight": weight})
-    assert_as_fresh(inductive, {"weight": weight}, {"weight": None})
-
-
-def test_choices_can_be_taken_back():
-    """From a measure chosen by auto, smoothing and categories to the plain predictor."""
-    start = {
-        "measure": AutoMeasure([PowerMeasure(), PowerMeasure(1)], n_folds=2, n_objects=5),
-        "smoothed": True,
-    }
-    assert_as_fresh(
-        cross,
-        start | {"mondrian": right},
-        {"measure": PowerMeasure(), "smoothed": False, "mondrian": None},
-    )
-
-
-def test_training_parts_of_the_users_own_are_kept():
-    """Measures learn from what the models were trained on, here from the examples before the fold."""
-    measure = LogLossMeasure() + UnseenPenalty()
-    assert_as_fresh(
-        cross, {"cv": TimeSeriesSplit(4), "measure": PowerMeasure()}, {"measure": measure}
-    )
-
-
-def test_models_without_a_seed_keep_their_draws():
-    model = cross(smoothed=True, random_state=None).fit(*EXAMPLES)
-    again = model.recalibrate(*EXAMPLES, empty="allow").recalibrate(*EXAMPLES, empty="auto")
-    np.testing.assert_array_equal(
-        again.predict_labelsets(X).p_values(), model.predict_labelsets(X).p_values()
-    )
 
 
 def test_labels_in_a_frame_are_taken_by_name():
@@ -236,15 +192,6 @@ def test_what_was_not_fitted_here_cannot_be_recalibrated():
     )
     with pytest.raises(ValueError, match=r"with prefit=True fit trains nothing anyway\. Use fit"):
         prefit.recalibrate(X[60:], Y[60:], measure=PowerMeasure())
-
-
-def test_a_recalibrated_model_can_be_cloned_and_fitted_anew():
-    model = (
-        cross().fit(*EXAMPLES).recalibrate(*EXAMPLES, measure=PowerMeasure(1), guarantee="exact")
-    )
-    fresh = clone(model)
-    assert not hasattr(fresh, "calibrator_")
-    assert_same(fresh.fit(*EXAMPLES), model)
 
 
 def test_pools_that_share_models_claim_no_more_after_recalibrating():

@@ -75,20 +75,6 @@ def test_cross_conformal_results_do_not_depend_on_n_jobs(smoothed):
     assert_same_model(in_threads, models[0], X[600:])
 
 
-@pytest.mark.parametrize("kind", [InductiveConformalClassifier, FullConformalClassifier])
-def test_other_results_do_not_depend_on_n_jobs(kind, data):
-    X, Y = data
-    tables = [
-        small(kind, MLRBFClassifier(), n_jobs=n_jobs, smoothed=True)
-        .fit(X[:20], Y[:20])
-        .predict_labelsets(X[57:])
-        .p_values()
-        for n_jobs in (1, 2, -1)
-    ]
-    np.testing.assert_array_equal(tables[1], tables[0])
-    np.testing.assert_array_equal(tables[2], tables[0])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_settings_of_sklearn_reach_workers_and_threads(kind, frames):
     """With pandas output a later step may choose columns by name: in every process and thread, or not at all."""

@@ -33,12 +33,6 @@ def own_labels(model, X):
     return np.mean([outputs_of(inner, X, 6) for inner in model.models_], axis=0) > 0.5
 
 
-def test_answers_are_the_best_labelsets_without_a_majority_for_labels(fitted):
-    model, X = fitted
-    vote(model, [True, True, False, False, False])
-    np.testing.assert_array_equal(model.predict(X), model.predict_labelsets(X).labelsets)
-
-
 def test_answers_are_the_labels_more_likely_than_not_with_a_majority_for_them(fitted):
     model, X = fitted
     vote(model, [True, True, True, False, False])

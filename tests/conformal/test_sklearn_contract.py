@@ -6,17 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import validate_data
@@ -30,8 +29,6 @@ from labelsure import (
     MLRBFClassifier,
     PowerMeasure,
 )
-from labelsure.learners._tables import default_learner
-from labelsure.measures import PosteriorMeasure
 
 KINDS = [CrossConformalClassifier, InductiveConformalClassifier, FullConformalClassifier]
 NAMES = ["beach", "sunset", "urban"]
@@ -171,18 +168,6 @@ def test_grid_search_reaches_estimator_and_measure(data):
     assert np.all(search.cv_results_["mean_test_score"] <= 0)
 
 
-@pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
-def test_cross_validation_works(kind, data):
-    X, Y = data
-    for labels in (Y, Y[:, :1], Y[:, :2]):
-        scores = cross_val_score(small(kind), X, labels, cv=2, error_score="raise")
-        assert np.all((scores >= 0) & (scores <= 1))
-    assert cross_val_score(
-        small(kind), X, Y, cv=2, scoring="f1_micro", error_score="raise"
-    ).shape == (2,)
-    assert cross_val_predict(small(kind), X, Y, cv=2).shape == Y.shape
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_keep_their_names(kind, frames):
     X, Y = frames
@@ -203,24 +188,6 @@ def test_frames_keep_their_names(kind, frames):
         model.predict(X[50:].rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(X[50:][list("fedcba")])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_column_transformer_inside_gets_the_frame(kind):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {"colour": rng.choice(["red", "green", "blue"], 40), "size": rng.normal(size=40)}
-    )
-    Y = np.column_stack([X["colour"] == "red", X["size"] > 0]).astype(int)
-    base = make_pipeline(
-        make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude=float)),
-            (StandardScaler(), ["size"]),
-        ),
-        OneVsRestClassifier(LogisticRegression(C=1000)),
-    )
-    model = small(kind, base).fit(X[:36], Y[:36])
-    np.testing.assert_array_equal(model.predict(X[36:]), Y[36:])
 
 
 @pytest.mark.parametrize("container", [list, pd.Series, np.array])
@@ -258,20 +225,6 @@ def test_models_and_predictions_pickle(kind, smoothed, data):
     np.testing.assert_array_equal(again.p_values(), table)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(pred)).p_values(), table)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(pred.region(0.2))).sizes, sizes)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_default_is_what_the_documentation_says(kind, data):
-    X, Y = data
-    parameters = {"random_state": 1} | ({"cv": 3} if kind is CrossConformalClassifier else {})
-    model = kind(**parameters).fit(X[:30], Y[:30])
-    measure = PowerMeasure() if kind is FullConformalClassifier else PosteriorMeasure()
-    spelt_out = kind(default_learner(), measure=measure, **parameters).fit(X[:30], Y[:30])
-    np.testing.assert_array_equal(
-        model.predict_labelsets(X[57:]).p_values(), spelt_out.predict_labelsets(X[57:]).p_values()
-    )
-    assert model.estimator is None
-    assert model.measure is None
 
 
 def test_a_frozen_estimator_is_calibrated_as_it_is(data):

@@ -113,22 +113,6 @@ def test_ten_thousand_labels_are_answered():
     assert region.sizes.tolist() == sizes
 
 
-def test_subset_of_sparse_predictions_is_the_same_predictions():
-    thin, _, Y = both_predictions(
-        5, smoothed=True, empty="allow", pair_penalty=0.0, default=0.0, n_folds=2
-    )
-    assert np.array_equal(thin[[2, 0]].p_value(Y[[2, 0]]), thin.p_value(Y)[[2, 0]])
-    assert np.array_equal(thin[1:].confidence, thin.confidence[1:])
-
-
-def test_sparse_and_dense_outputs_mix():
-    matrix, dense = draw_outputs(np.random.default_rng(1), 12, 3, 0.0)
-    Y = (dense > 0.5).astype(int)
-    predictor = calibrate_outputs(matrix, Y, folds=np.arange(12) % 2)
-    mixed = predictor.predict_labelsets([matrix, dense])
-    assert np.array_equal(mixed.p_values(), predictor.predict_labelsets([dense, dense]).p_values())
-
-
 @pytest.mark.parametrize("default", [0.5, -0.1, 1.0])
 def test_default_output_must_mean_off(default):
     with pytest.raises(ValueError, match=r"default_output must lie between 0 and 0\.5"):

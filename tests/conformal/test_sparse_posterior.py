@@ -96,28 +96,3 @@ def test_a_labelset_seen_in_training_is_found_though_no_label_of_it_has_an_outpu
     assert np.flatnonzero(pred.labelsets[0]).tolist() == [3, 4, 5]
     assert pred.region(0.1).contains(Y[:1]).all()
     assert np.flatnonzero(pred.region(0.1).outer[0]).tolist() == [3, 4, 5]
-
-
-def test_default_measure_of_sparse_outputs_is_that_of_dense_ones():
-    outputs, Y = draw_examples(40, 14)
-    matrix = sparse.csr_array(outputs)
-    predictor = calibrate_outputs(
-        matrix, Y, folds=np.arange(40) % 2, training_outputs=[matrix, matrix]
-    )
-    assert repr(predictor.calibrator.folds[0].measure) == "PosteriorMeasure()"
-    plain = calibrate_outputs(matrix, Y)
-    assert repr(plain.calibrator.folds[0].measure) == "PowerMeasure()"
-
-
-def test_training_outputs_that_are_sparse_are_checked():
-    outputs, Y = draw_examples(40, 14)
-    for wrong, message in (
-        (sparse.csr_array(2 * outputs), r"training_outputs must lie between 0 and 1, got"),
-        (
-            sparse.csr_array(outputs[:, :9]),
-            r"training_outputs must have shape \(n_objects, 14\), got \(40, 9\)",
-        ),
-        (sparse.csr_array(outputs[:9]), r"training_outputs and training_labels"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            calibrate_outputs(outputs, Y, training_labels=Y, training_outputs=wrong)

@@ -11,7 +11,6 @@ from counting import without_addresses
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import TimeSeriesSplit
 
 from labelsure import (
     CrossConformalClassifier,
@@ -77,26 +76,12 @@ def inductive(**options):
 
 
 @given(LEVELS, SIZES)
-def test_bound_by_size_follows_from_twice_a_weighted_mean(level, sizes):
-    """P(2 wbar <= t) <= t for wbar = ((n + 1) p + K - 1) / (n + K): put p = eps."""
-    n, n_folds = sum(sizes), len(sizes)
-    formula = 2 * level + 2 * (1 - level) * Fraction(n_folds - 1, n + n_folds)
-    assert bound_by_size(float(level), sizes) == pytest.approx(float(formula), rel=1e-12)
-    assert formula == 2 * ((n + 1) * level + n_folds - 1) / (n + n_folds)
-
-
-@given(LEVELS, SIZES)
 def test_bound_by_tournament_is_the_best_over_sizes_of_folds(level, sizes):
     n = sum(sizes)
     bounds = [(2 * level * (n + 1) + m - 2) / ((sizes.count(m) + 1) * m) for m in sizes]
     assert bound_by_tournament(float(level), sizes) == pytest.approx(
         float(min(bounds)), rel=1e-12, abs=1e-12
     )
-
-
-def test_bound_by_tournament_is_sharp_for_leave_one_out():
-    """The review found learners with an error of exactly 2 eps - 1 / (n + 1) for K = n."""
-    assert bound_by_tournament(0.2, [1] * 19) == pytest.approx(0.4 - 1 / 20)
 
 
 @pytest.mark.parametrize(
@@ -118,24 +103,6 @@ def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds
             assert part in sentence
 
 
-def test_ready_made_outputs_of_folds_promise_what_the_classifier_does(data):
-    """One example a fold: the tournament's bound, which is for models trained on all other examples."""
-    X, Y = data
-    predictor = calibrate_outputs(X, Y, folds=np.arange(60), measure=PowerMeasure())
-    sentence = predictor.predict_labelsets([X[:2]] * 60).region(0.1).statement
-    assert promised(sentence) == pytest.approx(bound_by_tournament(0.1, [1] * 60), abs=1e-3)
-    assert sentence == statement(cross(cv=60, measure=PowerMeasure()), data)
-
-
-def test_smoothed_p_values_promise_the_bound_by_size_alone(data):
-    sentence = statement(cross(cv=30, smoothed=True), data)
-    assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 30), abs=1e-3)
-    assert (
-        "in 30 folds that were not chosen by their labels, and any learner, on average over the"
-        " draws" in sentence
-    )
-
-
 def test_unequal_folds_promise_only_what_is_proven_of_them(data):
     """One size of many folds counts; sizes that one fold has give next to nothing."""
     cuts = np.cumsum([0, *[1] * 30, *range(2, 7), 10])
@@ -147,16 +114,6 @@ def test_unequal_folds_promise_only_what_is_proven_of_them(data):
     assert promised(statement(cross(cv=splits, measure=PowerMeasure()), data)) == pytest.approx(
         expected, abs=1e-3
     )
-
-
-def test_own_training_parts_promise_the_bound_by_size_alone(data):
-    """The tournament needs models trained on all other examples; these were trained on those before."""
-    model = cross(cv=TimeSeriesSplit(29))
-    sentence = statement(model, data)
-    assert model.calibrator_.sizes == (2,) * 29
-    assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 29), abs=1e-3)
-    assert bound_by_tournament(0.1, [2] * 29) < bound_by_size(0.1, [2] * 29)
-    assert "any learner" in sentence
 
 
 def test_exact_promises_the_level_under_its_conditions(data):
@@ -257,25 +214,6 @@ def test_sentences_within_categories_promise_what_is_proven_of_the_smallest(
     assert (DRAWS in sentence) == smoothed
 
 
-def test_exact_within_categories_promises_the_level(data):
-    sentence = statement(cross(mondrian=lambda X: X[:, 0] > 0.5, guarantee="exact"), data)
-    assert promised(sentence) == 0.1
-    for part in ("within each category", DRAWS, NOT_BY_LABELS, PROVED_BY["exact"]):
-        assert part in sentence
-
-
-def test_categories_with_a_fold_each_name_the_condition_of_folds(data):
-    """One p-value for each category, as of an inductive predictor; but a splitter chose what it was counted among."""
-    X, _ = data
-    halves = [np.flatnonzero(X[:, 0] > 0.5), np.flatnonzero(X[:, 0] <= 0.5)]
-    sentence = statement(cross(cv=[halves, halves[::-1]], mondrian=lambda X: X[:, 0] > 0.5), data)
-    assert promised(sentence) == 0.1
-    assert (
-        f"exchangeable examples in folds {NOT_BY_LABELS}, within each category"
-        f" ({PROVED_BY['mondrian']})" in sentence
-    )
-
-
 @pytest.mark.parametrize("guarantee", ["cross", "exact"])
 @pytest.mark.parametrize("mondrian", [None, "cardinality"])
 def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(
@@ -331,19 +269,6 @@ def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(
         warnings.simplefilter("error")
         reached = pred.region(float(least) * 1.001)
     assert "cannot be reached" not in reached.statement
-
-
-def test_levels_from_the_limit_on_can_rule_out():
-    """The stated limit is the true one: just at it, the strangest labelset of an object is ruled out."""
-    outputs, Y = np.tile([[0.9, 0.1]], (20, 1)), np.tile([[1, 0]], (20, 1))
-    predictor = calibrate_outputs(outputs, Y, folds=np.arange(20) % 2, empty="allow")
-    pred = predictor.predict_labelsets([[[0.9, 0.1]]] * 2)
-    least = pred.guarantee.vacuous_below
-    assert least == Fraction(1, 21)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert not pred.region(least).contains([0, 1])[0]
-        assert pred.region(least).contains([1, 0])[0]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
 from counting import Counting, make_data, without_addresses
 from hypothesis import given, settings
@@ -93,21 +92,6 @@ def test_update_equals_calibrating_anew(options):
     assert_same_answers(one_by_one.predict_labelsets(X[ASKED]), expected)
 
 
-def test_update_counts_examples_without_labels_as_fit_does():
-    """A training part in which every example has a label finds the empty labelset strangest."""
-    labels = np.maximum(TRAINED[1], np.eye(3, dtype=int)[np.arange(40) % 3])
-    known = {"training_labels": labels, "training_outputs": MODEL.predict_proba(TRAINED[0])}
-    with_labels = np.flatnonzero(Y[40:70].any(axis=1)) + 40
-    without = np.flatnonzero(~Y[40:120].any(axis=1)) + 40
-    together = np.concatenate([with_labels, without])
-    model = prefit().fit(X[with_labels], Y[with_labels], **known)
-    assert model.calibrator_.empty == "strangest"
-    expected = prefit().fit(X[together], Y[together], **known)
-    assert expected.calibrator_.empty == "ordinary"
-    model.update(X[without], Y[without])
-    assert_same_answers(model.predict_labelsets(X[ASKED]), expected.predict_labelsets(X[ASKED]))
-
-
 @pytest.mark.parametrize("measure", [None, ForestMeasure(n_estimators=3), "auto"], ids=str)
 def test_update_of_a_fitted_predictor_fits_nothing_and_recalibrates_with_all(measure):
     model = InductiveConformalClassifier(Counting(), measure=measure, random_state=1).fit(
@@ -121,41 +105,6 @@ def test_update_of_a_fitted_predictor_fits_nothing_and_recalibrates_with_all(mea
     again = model.recalibrate(X[:120], Y[:120])
     assert_same_answers(model.predict_labelsets(X[ASKED]), again.predict_labelsets(X[ASKED]))
     assert len(Counting.fits) == before
-
-
-def test_update_then_another_measure_trains_it_on_the_training_part_alone():
-    model = InductiveConformalClassifier(Counting(), measure=PowerMeasure(), random_state=1).fit(
-        X[:70], Y[:70]
-    )
-    held_out = model.fold_indices_[0]
-    model.update(X[NEW], Y[NEW])
-    other = model.recalibrate(X[:120], Y[:120], measure=MahalanobisMeasure())
-    train = np.setdiff1d(np.arange(70), held_out)
-    outputs = [
-        np.array(Counting.predict_proba(model.models_[0].estimator, part))
-        for part in (X[:120], X[ASKED])
-    ]
-    rows = other.fold_indices_[0]
-    by_hand = calibrate_outputs(
-        outputs[0][rows],
-        Y[:120][rows],
-        measure=MahalanobisMeasure(),
-        training_labels=Y[train],
-        training_outputs=outputs[0][train],
-    )
-    np.testing.assert_array_equal(
-        other.predict_labelsets(X[ASKED]).p_values(),
-        by_hand.predict_labelsets(outputs[1]).p_values(),
-    )
-
-
-def test_predictions_made_before_an_update_stay_as_they_were():
-    model = calibrated(OLD)
-    pred = model.predict_labelsets(X[ASKED])
-    model.update(X[NEW], Y[NEW])
-    np.testing.assert_array_equal(
-        pred.p_values(), calibrated(OLD).predict_labelsets(X[ASKED]).p_values()
-    )
 
 
 @given(
@@ -258,20 +207,6 @@ def test_labelsets_with_unknown_labels_do_not_update_a_labelset_predictor():
     assert model.calibrator_ is before
 
 
-def test_failed_category_functions_leave_the_predictor_as_it_was():
-    calls = []
-
-    def fragile(X):
-        calls.append(len(X))
-        return np.zeros(len(X) if len(calls) == 1 else 1)
-
-    model = calibrated(OLD, mondrian=fragile)
-    before = vars(model).copy()
-    with pytest.raises(ValueError, match="one category per object"):
-        model.update(X[NEW], Y[NEW])
-    assert vars(model) == before
-
-
 def test_failed_updates_of_outputs_leave_the_predictor_as_it_was():
     predictor = calibrate_outputs(X[OLD, :3], Y[OLD])
     before = predictor.calibrator
@@ -284,15 +219,6 @@ def test_failed_updates_of_outputs_leave_the_predictor_as_it_was():
         with pytest.raises(ValueError, match=message):
             predictor.update(outputs, labels)
         assert predictor.calibrator is before
-
-
-def test_update_takes_columns_by_name():
-    names = ["sea", "sun", "sand"]
-    frame = pd.DataFrame(Y, columns=names)
-    model = prefit(measure=PowerMeasure()).fit(X[OLD], frame[OLD])
-    model.update(X[NEW], frame[NEW][["sand", "sea", "sun"]])
-    expected = prefit(measure=PowerMeasure()).fit(X[BOTH], frame[BOTH])
-    assert_same_answers(model.predict_labelsets(X[ASKED]), expected.predict_labelsets(X[ASKED]))
 
 
 def test_cross_conformal_predictors_say_why_they_cannot_be_updated():
@@ -326,9 +252,3 @@ def test_updates_obey_the_constraints():
     expected = prefit(**options).fit(X[obeying], Y[obeying]).predict_labelsets(X[ASKED])
     model.update(X[obeying[20:]], Y[obeying[20:]])
     np.testing.assert_array_equal(model.predict_labelsets(X[ASKED]).p_values(), expected.p_values())
-
-
-def test_updates_without_labels_warn_where_the_empty_labelset_is_excluded():
-    model = calibrated(OLD, empty="exclude")
-    with pytest.warns(UserWarning, match="examples have no label"):
-        model.update(X[:1], np.zeros((1, 3), dtype=int))

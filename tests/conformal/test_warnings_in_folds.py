@@ -10,10 +10,8 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labelsure import (
     CrossConformalClassifier,
-    FullConformalClassifier,
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
-    MLkNNClassifier,
     RecallController,
 )
 from labelsure.measures import PowerMeasure
@@ -67,20 +65,3 @@ def test_learners_that_do_not_converge_are_one_line(model):
         warning for warning in given_by(model) if issubclass(warning.category, ConvergenceWarning)
     ]
     assert " warnings while fitting folds" in str(line.message)
-
-
-def test_full_conformal_warns_in_one_line():
-    class Warner(MLkNNClassifier):
-        def fit(self, X, y):
-            warnings.warn("so many fits", RuntimeWarning, stacklevel=2)
-            return super().fit(X, y)
-
-    model = FullConformalClassifier(Warner(), random_state=0)
-    model.fit(X, Y)
-    with warnings.catch_warnings(record=True) as given:
-        model.predict(X[:2])
-    (line,) = [warning for warning in given if warning.category is RuntimeWarning]
-    assert (
-        str(line.message)
-        == "16 warnings while fitting once per labelset, all the same: so many fits"
-    )
