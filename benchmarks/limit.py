@@ -82,8 +82,9 @@ def _engine(penalty: float) -> FoldEngine:
 
 def fill(engine: FoldEngine) -> None:
     """Count for all labelsets, as many objects at a time as the engine takes for its tables."""
-    table = engine.table
-    table.map_blocks(lambda objects: len(table.backend.count(objects, strict=False)), "counts")
+    rows = engine.compiled_rows
+    for start in range(0, engine.n_objects, rows.n_block):
+        rows.count(np.arange(start, min(start + rows.n_block, engine.n_objects)), strict=False)
 
 
 def without_shared_buckets(engine: FoldEngine) -> FoldEngine:

@@ -15,7 +15,7 @@ from benchmarks._figures import Figure
 from benchmarks._logistic import N_OBJECTS, logistic_outputs
 from benchmarks._measuring import in_new_process, peak_growth
 from benchmarks._scores import SCORES, engine_of
-from labelsure.engine import _answers
+from labelsure.engine import _search
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._walk_kernels import WORK, Found
 
@@ -130,7 +130,7 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
 @contextmanager
 def watched_kernel() -> Iterator[Watch]:
     """Add up the evaluations and seconds of every call of the search's kernel."""
-    watch, kernel = Watch(), _answers.walk
+    watch, kernel = Watch(), _search.walk
 
     def watched(*arguments: object) -> None:
         (found,) = (one for one in arguments if isinstance(one, Found))
@@ -140,7 +140,7 @@ def watched_kernel() -> Iterator[Watch]:
         watch.seconds += time.process_time() - start
         watch.nodes += int(found.numbers[:, WORK].sum()) - before
 
-    with mock.patch.object(_answers, "walk", watched):
+    with mock.patch.object(_search, "walk", watched):
         yield watch
 
 

@@ -15,8 +15,6 @@ from labelsure.engine import (
     Implies,
     compile_constraints,
 )
-from labelsure.engine._engine import StrangestEmpty
-from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._rules import LabelsetRules
 from search_cases import Case
 
@@ -56,10 +54,7 @@ class ConstrainedCase(Case):
 
     def engine(self, **options):
         """Return the engine, which knows the constraints."""
-        allow_empty = self.allow_empty and not self.strangest
-        common = {"weighing": self.weighing, "constraints": self.rules, **options}
-        engine = FoldEngine(self.folds, allow_empty=allow_empty, **common)
-        return StrangestEmpty(engine) if self.strangest else engine
+        return super().engine(constraints=self.rules, **options)
 
     def ranked(self):
         """Return what is left of all candidates of each object."""

@@ -10,14 +10,12 @@ import numpy as np
 from brute_force import codes_of, highest_by_label, labelsets_of, rank_all
 from fold_strategies import weighing_of
 from labelsure._random import DRAW_UNIT
-from labelsure.engine._engine import StrangestEmpty
 from labelsure.engine._estimate import estimate_size
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Discounts, Energy, Overrides, Penalty, SquareRoot
-from labelsure.measures._labelset_bits import pack
 from labelsure.predictions import LabelsetPredictions
 
 SPREADS = (0, 1, 3, 9, 1000, 2**42)
@@ -42,9 +40,8 @@ class Case:
         return weighing_of(self.folds, self.draws) if self.rule is None else self.rule
 
     def engine(self, **options):
-        allow_empty = self.allow_empty and not self.strangest
-        engine = FoldEngine(self.folds, allow_empty=allow_empty, weighing=self.weighing, **options)
-        return StrangestEmpty(engine) if self.strangest else engine
+        empty = {"allow_empty": self.allow_empty or self.strangest, "strangest": self.strangest}
+        return FoldEngine(self.folds, weighing=self.weighing, **empty, **options)
 
     def search(self, options=BY_SEARCH):
         """Return the answers of searches, whatever the number of labels."""
@@ -98,6 +95,17 @@ def random_case(
         draws=draws if smoothed else None,
         rule=random_rule(rng, cut, n_objects) if ruled else None,
     )
+
+
+def walk_case(seed, *, labels=(1, 6)):
+    """Return a case of one object whose scores are sums over labels, with links and penalties."""
+    case = random_case(seed, labels=labels, folds=(1, 4), objects=(1, 1))
+    rng, folds = np.random.default_rng([seed, 7]), []
+    for fold in case.folds:
+        energy = replace(fold.energy, pairwise=None, overrides=None, discounts=None)
+        folds.append(Fold(random_calibration(rng, energy, far=2**47), energy))
+    rule = None if case.rule is None else random_rule(rng, folds, 1)
+    return replace(case, folds=folds, rule=rule)
 
 
 def seen_case(seed, *, labels=(1, 9)):
@@ -306,8 +314,8 @@ def assert_answers_equal_brute_force(case, seed, **limits):
 def estimate_of(engine, i, smallest, **options):
     """Return the estimate of one region, as searches ask for it, whatever its size."""
     search = engine._search
-    listed = search.overrides_of(i, smallest)
-    known = pack(listed.labelsets[listed.general >= smallest])
+    listed = search.listed_of(i, smallest)
+    known = listed.words[listed.general >= smallest]
     common = {
         "known": known,
         "n_own": int((listed.numerators >= smallest).sum()),
@@ -317,10 +325,16 @@ def estimate_of(engine, i, smallest, **options):
         "find_start": partial(search.find_start, i),
         "count_budget": engine.options.count_budget // 2,
     }
-    one = search.pose(i)
+    one = search.pose_one(i)
     return estimate_size(
         one, engine.arrays, engine.weighing, smallest, **{"bits": 0.1} | common | options
     )
+
+
+def by_rows(engine):
+    """Return the same engine, answering from rows of all labelsets."""
+    same = {name: getattr(engine, name) for name in ("allow_empty", "weighing", "constraints")}
+    return FoldEngine(engine.folds, options=BY_TABLE, **same)
 
 
 def values_of(sizes):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.engine._bound_kernels import FlipList, balance, bound_flips
-from labelsure.engine._pair_problem import PairCosts
+from labelsure.engine._bound_kernels import balance, bound_flips
+from labelsure.engine._pair_problem import PairCosts, PairProblem, PairRoom
 from labelsure.engine._pairs import relax_pairs
 from labelsure.measures._labelset_bits import decode
 from quadratic_forms import precision_matrix
@@ -50,7 +50,6 @@ class Flips:
         diagonal, gain = relax_pairs(self.pairs, self.scale())
         signed = np.minimum(self.pairs * self.sign[:, None] * self.sign, 0)
         slack = (signed - np.diag(np.diag(signed))).sum(axis=1)
-        forced, bounds = np.full((1, self.n), np.nan), np.zeros(1, dtype=np.int64)
         costs = PairCosts(
             sign=self.sign,
             pairs=self.pairs[None],
@@ -59,9 +58,12 @@ class Flips:
             slacks=slack[None],
             charged=np.array([charged]),
         )
-        room = np.empty((3, self.n)), np.empty(self.n, dtype=np.int64)
-        bound_flips(self.n, costs, FlipList(self.labels, self.changes[None], bounds, forced, *room))
-        return int(bounds[0]), forced[0]
+        nothing = np.zeros(1, dtype=np.int64)
+        problem = PairProblem(nothing, nothing, self.labels, self.changes[None], costs)
+        desk = PairRoom.of(problem).desk
+        desk.labels[: self.n], desk.fresh[0, : self.n] = self.labels, self.changes
+        bound_flips(self.n, costs, desk)
+        return int(desk.bounds[0]), desk.forced[0, : self.n]
 
 
 @st.composite

@@ -7,19 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelsure.engine import _answers
-from labelsure.engine._answers import LEVELS, MANY
 from labelsure.engine._estimate import RegionDraws
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
-from labelsure.engine._pair_search import PairSearch
 from labelsure.engine._results import EngineOptions, NotAllListedError
+from labelsure.engine._search import LEVELS, MANY, MEMBER_BUDGET, Search
 from labelsure.engine._walk_kernels import WORK
 from labelsure.measures._energy import Energy
 
 OPTIONS = EngineOptions(
-    first_budget=500, best_budget=3000, label_budget=6000, rough_budget=500, count_budget=4000, start_budget=500,
-    list_budget=4000, member_budget=3, chunk=64, list_bytes=100_000,
+    first_budget=500, best_budget=3000, count_budget=4000, list_budget=4000, chunk=64, list_bytes=100_000
 )  # fmt: skip
 LAST_LISTS = 4
 """How many lists of labels searches may finish beyond their budgets; each asks a few questions of every label."""
@@ -64,8 +61,16 @@ class Counter:
 
     def __init__(self, patch):
         self.work = self.draws = self.n_calls = 0
-        self._count(patch, _answers, "walk", lambda args: args[7].numbers[:, WORK].sum())
-        self._count(patch, PairSearch, "go_on", lambda args: args[0].work)
+        whole = Search._search
+
+        def search(*args, **kwargs):
+            numbers = args[4].numbers
+            before = numbers[:, WORK].sum()
+            whole(*args, **kwargs)
+            self.work += int(numbers[:, WORK].sum() - before)
+            self.n_calls += 1
+
+        patch.setattr(Search, "_search", search)
         members = RegionDraws.members
 
         def counted(draws, flips, **options):
@@ -73,18 +78,6 @@ class Counter:
             return members(draws, flips, **options)
 
         patch.setattr(RegionDraws, "members", counted)
-
-    def _count(self, patch, owner, name, work_of):
-        whole = getattr(owner, name)
-
-        def call(*args, **kwargs):
-            before = int(work_of(args))
-            answer = whole(*args, **kwargs)
-            self.work += int(work_of(args)) - before
-            self.n_calls += 1
-            return answer
-
-        patch.setattr(owner, name, call)
 
     def spent_by(self, question):
         """Return the answer, and the evaluations and draws that it took."""
@@ -118,10 +111,7 @@ def test_listing_a_region_takes_no_more_work_than_budgets_allow(engine, level):
     with pytest.MonkeyPatch.context() as patch:
         counter = Counter(patch)
         (found, finished), work, _ = counter.spent_by(lambda: members_of(engine, smallest, most))
-        assert (
-            work
-            <= OPTIONS.list_budget + OPTIONS.member_budget * (len(found) + OPTIONS.chunk) + lists
-        )
+        assert work <= OPTIONS.list_budget + MEMBER_BUDGET * (len(found) + OPTIONS.chunk) + lists
         assert len(set(found)) == len(found)
         if finished:
             listed, work, _ = counter.spent_by(lambda: engine.region_members(0, smallest, None))
@@ -129,7 +119,7 @@ def test_listing_a_region_takes_no_more_work_than_budgets_allow(engine, level):
         else:
             with pytest.raises(ValueError, match=r"limit="):
                 engine.region_members(0, smallest, None)
-        assert work <= OPTIONS.list_budget + OPTIONS.member_budget * (most + OPTIONS.chunk) + lists
+        assert work <= OPTIONS.list_budget + MEMBER_BUDGET * (most + OPTIONS.chunk) + lists
 
 
 @given(engines(), st.sampled_from([0.02, 0.1, 0.5]), st.sampled_from([0.1, 1.0]))
@@ -143,22 +133,20 @@ def test_no_input_takes_more_work_than_budgets_allow(engine, level, bits):
             # where many are asked for, searches for a limit come first: two, or counts and one for
             # the best of all
             most = OPTIONS.first_budget + OPTIONS.best_budget
-            if n_best > MANY and not engine.arrays.has_pairs:
-                most += most + LEVELS * (8 * n_best + OPTIONS.first_budget + 4 * engine.n_labels)
-            assert (
-                work <= most + (2 * OPTIONS.best_budget if engine.arrays.has_pairs else 0) + lists
-            )
+            if n_best > MANY:
+                most += most + LEVELS * (8 * n_best + OPTIONS.first_budget + lists)
+            assert work <= most + 2 * lists
             assert (best.upper >= best.numerators).all()
             assert not best.certain[0] or (best.upper == best.numerators).all()
         smallest = engine.smallest_member(Fraction(level))
         most_for_a_start = OPTIONS.first_budget + OPTIONS.best_budget
         (size,), work, draws = counter.spent_by(lambda: engine.region_sizes(smallest, bits=bits))
-        assert work <= OPTIONS.rough_budget + OPTIONS.count_budget + most_for_a_start + lists
+        assert work <= 2 * OPTIONS.count_budget + most_for_a_start + 2 * lists
         assert draws <= MOST_DRAWS
         assert size.at_least <= size.low <= size.value <= size.high <= size.at_most
         numerators, work, _ = counter.spent_by(engine.label_numerators)
         more = 2 * lists * engine.n_labels if engine.arrays.has_pairs else engine.n_labels + 1
-        assert work <= OPTIONS.label_budget + more  # each search takes one evaluation at least
+        assert work <= OPTIONS.best_budget + more  # each search takes one evaluation at least
         assert (numerators.max(axis=2) >= best.numerators[0, 0]).all()
         _, work, draws = counter.spent_by(lambda: engine.numerators_of(best.labelsets[:, 0]))
         assert work == draws == 0

@@ -4,16 +4,18 @@ Folds that disagree about every label, as models do about outliers: bounds are f
 labelsets reach, and a search without a budget would grow for ever.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from brute_force import highest_by_label
-from labelsure.engine import _pair_search
+from labelsure.engine import _engine, _search
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions, NotAllListedError
-from search_cases import Case, disagreeing_folds, random_case
+from search_cases import BY_SEARCH, Case, disagreeing_folds, random_case
 
-SMALL = EngineOptions(table_labels=0, first_budget=20, best_budget=40, label_budget=40, chunk=2)
+SMALL = EngineOptions(table_labels=0, first_budget=20, best_budget=40, chunk=2)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -34,7 +36,7 @@ def test_the_best_of_disagreeing_folds_is_bounded(pairs):
 @pytest.mark.parametrize("pairs", [False, True])
 def test_labels_of_disagreeing_folds_are_bounded(pairs):
     """The highest numerators with each label off and on are at least those found."""
-    options = EngineOptions(best_budget=5000, label_budget=20_000)
+    options = EngineOptions(best_budget=20_000)
     engine = FoldEngine(disagreeing_folds(60, 8, pairs=pairs), allow_empty=True, options=options)
     highest = engine.label_numerators()[0]
     best = engine.top(3)
@@ -65,24 +67,22 @@ def test_bounds_hold_whatever_the_budget():
 
 def test_open_bounds_of_searches_with_pairs_hold_at_every_step():
     """After each call of the kernel: everything not yet found is below the bound."""
-    folds = disagreeing_folds(7, 3, pairs=True)
-    case = Case(folds, allow_empty=True, draws=None)
-    one = case.search().pose(0)
-    numerators = case.ranked()[0].numerators
-    finished, bounds = False, []
+    case = Case(disagreeing_folds(7, 3, pairs=True), allow_empty=True, draws=None)
+    highest, bounds, certain = case.ranked()[0].numerators[0], set(), False
     for budget in range(1, 400):
-        best = _pair_search.best_pair_members(one.problem, one.lookup, 1, budget=budget)
-        finished = best.missed is None
-        found = int(best.rank[0, 0]) if len(best.rank) else 0
-        assert max(found, 0 if finished else best.missed) >= numerators[0]
-        bounds += [] if finished else [best.missed]
-    assert finished
-    assert len(set(bounds)) > 1
+        best = case.engine(options=replace(BY_SEARCH, best_budget=budget)).top(1)
+        certain = bool(best.certain[0])
+        assert best.upper[0, 0] >= highest >= best.numerators[0, 0]
+        bounds |= set() if certain else {int(best.upper[0, 0])}
+    assert certain
+    assert len(bounds) > 1
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_members_far_apart_are_not_listed_but_the_most_plausible_are(pairs):
-    options = EngineOptions(list_budget=500, member_budget=0, few_members=3, best_budget=5000)
+def test_members_far_apart_are_not_listed_but_the_most_plausible_are(pairs, monkeypatch):
+    monkeypatch.setattr(_search, "MEMBER_BUDGET", 0)
+    monkeypatch.setattr(_engine, "FEW_MEMBERS", 3)
+    options = EngineOptions(list_budget=500, best_budget=5000)
     engine = FoldEngine(disagreeing_folds(40, 5, pairs=pairs), allow_empty=True, options=options)
     smallest = int(engine.top(1).numerators[0, 0]) // 2 + 1
     with pytest.raises(NotAllListedError, match=r"spent its budget.*members\(limit=\)"):

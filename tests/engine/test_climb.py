@@ -2,54 +2,47 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from labelsure.engine._answers import climb
+from labelsure.engine._fold_arrays import FoldArrays
 from labelsure.engine._fold_engine import FoldEngine
-from labelsure.engine._listed_kernels import offer_listed
 from labelsure.engine._results import EngineOptions
-from labelsure.engine._walk_kernels import Found
-from search_cases import disagreeing_folds, seen_case
+from labelsure.engine._search import climb
+from labelsure.engine._walk_kernels import FOUND, Found
+from search_cases import disagreeing_folds, walk_case
 
 
-def keys_of(found, i):
-    """Return what was found for one object: minus numerators, totals and codes, in order."""
-    rank, codes = found.rank(i), found.words[i, :, 0].tolist()
-    return [
-        (-numerator, total, code)
-        for (numerator, total), code in zip(rank.tolist(), codes, strict=False)
-    ]
-
-
-@pytest.mark.parametrize("n_best", [1, 3, 40])
-def test_what_a_climb_finds_is_what_brute_force_says_of_it_once_and_in_order(n_best):
-    """From nothing, and from the listed labelsets, of which some are where climbs end."""
+def test_what_a_climb_finds_is_what_brute_force_says_of_it():
     n_found = []
     for seed in range(60):
-        case = seen_case(seed)
-        search = case.search()
-        found = Found.of(2, n_best, 1)
-        if len(search._listed.more):
-            offer_listed(*search._listed_arrays(np.arange(2)), found)
-        for i, ranked in enumerate(case.ranked()):
-            before = keys_of(found, i)
-            climb(
-                search.arrays, case.weighing, i, found.keys[i], found.numbers[i], case.allow_empty
-            )
-            keys = keys_of(found, i)
-            codes = [code for *_, code in keys]
-            assert keys == sorted(keys)
-            assert len(set(codes)) == len(codes)
-            assert all(new <= old for new, old in zip(keys, before, strict=False))
-            assert len(keys) >= len(before)
-            every = zip(
-                (-ranked.numerators).tolist(),
-                ranked.totals.tolist(),
-                ranked.codes.tolist(),
-                strict=True,
-            )
-            assert set(keys) <= set(every), seed
-            n_found.append(len(codes))
-    assert max(n_found) >= min(n_best, 4)
+        case = walk_case(seed)
+        arrays = FoldArrays(case.folds)
+        if arrays.has_link or arrays.penalties.present:
+            continue
+        (ranked,) = case.ranked()
+        every = zip(*(part.tolist() for part in ranked), strict=True)
+        words, numerators, totals = climb(arrays, case.weighing, 0, case.allow_empty)
+        found = zip(numerators.tolist(), totals.tolist(), words[:, 0].tolist(), strict=True)
+        assert set(found) <= set(every), seed
+        n_found.append(len(words))
+    assert max(n_found) > 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 5)), max_size=9))
+def test_labelsets_offered_twice_are_among_the_best_once(offered):
+    found = Found.of(1, 3, 1)
+    for numerator, total, code in offered:
+        words = np.array([[code]], dtype=np.uint64)
+        found.offer(0, np.array([numerator]), np.array([total]), words)
+    n_found = int(found.numbers[0, FOUND])
+    rank = [tuple(key) for key in found.keys[0, :n_found, :2].tolist()]
+    codes = found.words[0, :n_found, 0].tolist()
+    best = {}
+    for numerator, total, code in offered:
+        best[code] = min(best.get(code, (1, 0)), (-numerator, total))
+    expected = sorted((*key, code) for code, key in best.items())[:3]
+    assert [(*key, code) for key, code in zip(rank, codes, strict=True)] == expected
 
 
 @pytest.mark.parametrize("n_labels", [60, 159])

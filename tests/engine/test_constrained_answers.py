@@ -111,7 +111,6 @@ def test_budgets_leave_bounds_that_hold():
         BY_SEARCH,
         first_budget=10,
         best_budget=20,
-        label_budget=40,
         count_budget=50,
         max_table_labels=8,
     )

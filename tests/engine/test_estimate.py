@@ -23,7 +23,7 @@ from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions
 from labelsure.measures._energy import Energy, Overrides, Penalty, SquareRoot
 from labelsure.measures._labelset_bits import decode
-from search_cases import estimate_of, values_of
+from search_cases import by_rows, estimate_of, values_of
 
 
 def estimate(engine, i, smallest, **options):
@@ -187,7 +187,7 @@ def test_intervals_miss_no_more_often_than_they_say(kind):
     for seed in range(100):
         engine, _ = cross_engine(kind, seed, 17, 1 + seed % 10)
         smallest = int((0.05, 0.1, 0.2, 0.5)[seed % 4] * int(engine.denominators[0])) + 1
-        (truth,) = values_of(engine.table.region_sizes(np.array([smallest])))
+        (truth,) = values_of(by_rows(engine).region_sizes(np.array([smallest])))
         found, finished = count(engine, smallest, 500)
         if finished:
             assert found == truth
@@ -237,8 +237,8 @@ def test_proven_intervals_that_are_far_too_wide_give_way_to_approximate_ones():
     ]
     folds = [Fold(np.sort(100 + rng.integers(0, 200, size=9)), energy) for energy in energies]
     engine = FoldEngine(folds, allow_empty=True)
-    smallest = int(engine.table.top(1).numerators[0, 0]) // 2
-    (truth,) = values_of(engine.table.region_sizes(np.array([smallest])))
+    smallest = int(by_rows(engine).top(1).numerators[0, 0]) // 2
+    (truth,) = values_of(by_rows(engine).region_sizes(np.array([smallest])))
     proven, approximate = (
         estimate(engine, 0, smallest, at_least=0, bits=bits) for bits in (0.1, 0.01)
     )

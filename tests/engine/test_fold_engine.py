@@ -11,6 +11,7 @@ import labelset_reference
 from brute_force import highest_by_label
 from fold_strategies import fold_lists, full_energies, smoothing, weighing_of
 from labelsure._random import DRAW_UNIT
+from labelsure.engine import _rows, _search
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine, StoredEngine
 from labelsure.engine._results import EngineOptions
@@ -84,7 +85,7 @@ def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow
     draws = data.draw(smoothing(folds[0].energy.n_objects))
     engine = make(folds, allow_empty=allow_empty, draws=draws)
     n_codes = 2**engine.n_labels
-    rows = engine.table.backend.numerators(np.arange(engine.n_objects))
+    rows = engine.rows(engine.n_objects).numerators(np.arange(engine.n_objects))
     for code in range(n_codes):
         labelsets = np.repeat(decode(np.array([code]), engine.n_labels), engine.n_objects, axis=0)
         assert engine.numerators_of(labelsets).tolist() == rows[:, code].tolist()
@@ -190,18 +191,25 @@ def all_answers(engine):
     ]
 
 
+def small_blocks(monkeypatch, n_objects):
+    """Answer about so many objects with six labels at a time, at most."""
+    monkeypatch.setattr(_rows, "ROW_BYTES", n_objects * 4 * 2**6)
+    monkeypatch.setattr(_search, "BLOCK_OBJECTS", n_objects)
+
+
 @pytest.mark.parametrize("table_labels", [0, 24], ids=["search", "table"])
 @pytest.mark.parametrize("smoothed", [False, True])
-def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels):
+def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels, monkeypatch):
     """Blocks of 16 objects: six of them to share out."""
-    options = EngineOptions(table_labels=table_labels, table_block_bytes=2**12, block_objects=16)
+    small_blocks(monkeypatch, 16)
+    options = EngineOptions(table_labels=table_labels)
     folds = random_folds(n_objects=90, n_labels=6)
     draws = np.random.default_rng(1).integers(1, DRAW_UNIT, size=90) if smoothed else None
     one, two, all_cores = (
         from_folds(folds, allow_empty=True, draws=draws, n_jobs=jobs, options=options)
         for jobs in (1, 2, -1)
     )
-    assert len(one.table.map_blocks(len, "blocks")) == 6
+    assert one.answers(90).n_block == 16
     answers = all_answers(one)
     assert all_answers(two) == answers
     assert all_answers(all_cores) == answers
@@ -209,15 +217,13 @@ def test_answers_do_not_depend_on_the_number_of_threads(smoothed, table_labels):
 
 @pytest.mark.parametrize("table_labels", [0, 24], ids=["search", "table"])
 @pytest.mark.parametrize("draws", [None, np.arange(1, 10) * 2**27])
-def test_answers_do_not_depend_on_the_size_of_blocks(draws, table_labels):
-    folds = random_folds(n_objects=9, n_labels=5)
+def test_answers_do_not_depend_on_the_size_of_blocks(draws, table_labels, monkeypatch):
+    folds = random_folds(n_objects=9, n_labels=6)
     options = EngineOptions(table_labels=table_labels)
     whole = all_answers(from_folds(folds, allow_empty=False, draws=draws, options=options))
-    options = EngineOptions(
-        table_labels=table_labels, table_block_bytes=1, block_bytes=1
-    )  # one object a block
+    small_blocks(monkeypatch, 1)
     engine = from_folds(folds, allow_empty=False, draws=draws, options=options)
-    assert len(engine.table.map_blocks(len, "blocks")) == 9
+    assert engine.answers(9).n_block == 1
     assert all_answers(engine) == whole
 
 
@@ -232,7 +238,6 @@ def test_engine_answers_for_no_objects(allow_empty, options):
     assert best.labelsets.shape == (0, 4, 3)
     assert best.numerators.shape == (0, 4)
     assert list(engine.region_sizes(1)) == []
-    assert engine._search.region_sizes(np.empty(0, dtype=np.int64)) == []
     assert engine.label_numerators().shape == (0, 3, 2)
     assert engine.label_masses().shape == (0, 3)
     assert engine.numerators_of(np.empty((0, 3), dtype=np.int8)).shape == (0,)

@@ -15,7 +15,7 @@ from labelsure.engine._results import EngineOptions
 from labelsure.measures._energy import Penalty
 from labelsure.measures._labelset_bits import decode, pack, unpack
 from quadratic_forms import form_engine
-from search_cases import estimate_of, random_case, values_of
+from search_cases import by_rows, estimate_of, random_case, values_of
 
 
 @given(arrays(bool, (3, 4)), arrays(np.float64, 4, elements=st.floats(0.01, 0.99)))
@@ -43,12 +43,14 @@ def region_draws(engine, i, smallest, known=None):
     search = engine._search
     known = pack(np.empty((0, engine.n_labels), dtype=np.int8)) if known is None else known
     common = (smallest, known, partial(search.find_start, i), np.random.default_rng(0))
-    return RegionDraws(engine.arrays, engine.weighing, search.pose(i), engine.constraints, *common)
+    return RegionDraws(
+        engine.arrays, engine.weighing, search.pose_one(i), engine.constraints, *common
+    )
 
 
 def listed_size(engine, smallest):
     """Return the size of the first object's region from the table."""
-    return values_of(engine.table.region_sizes(np.array([smallest])))[0]
+    return values_of(by_rows(engine).region_sizes(np.array([smallest])))[0]
 
 
 def test_costs_are_changes_of_the_best_labelset():
@@ -123,7 +125,7 @@ def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
 def test_labelsets_that_are_known_do_not_count():
     engine = form_engine(0, n_labels=8, n_folds=1)
     smallest = 5
-    labelsets, _ = next(engine.table.iterate_members(0, smallest))
+    labelsets, _ = next(by_rows(engine).iterate_members(0, smallest))
     known = pack(labelsets[: len(labelsets) // 2])
     whole = estimate_by_importance(region_draws(engine, 0, smallest), 20_000)
     rest = estimate_by_importance(region_draws(engine, 0, smallest, known), 20_000)
@@ -139,7 +141,7 @@ def test_nothing_is_estimated_where_nothing_is_drawn():
 def test_two_members_are_enough_for_an_estimate(monkeypatch):
     """All members known but one, which few draws meet."""
     engine, smallest = form_engine(0, n_labels=8, n_folds=1), 5
-    known = pack(next(engine.table.iterate_members(0, smallest))[0][1:])
+    known = pack(next(by_rows(engine).iterate_members(0, smallest))[0][1:])
     draw, n_met = RegionDraws.draw, []
 
     def counted(self, probabilities, n_draws, *, fit=False):
@@ -159,7 +161,7 @@ def test_two_members_are_enough_for_an_estimate(monkeypatch):
 
 def test_regions_too_large_to_count_are_estimated():
     """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is smaller."""
-    options = EngineOptions(count_budget=5000, rough_budget=500)
+    options = EngineOptions(count_budget=5000)
     engine = form_engine(3, n_labels=45, n_folds=3, n_objects=2, strength=0.3, options=options)
     sizes = [engine.region_sizes(smallest) for smallest in (10, 60)]
     for large, small in zip(*sizes, strict=True):

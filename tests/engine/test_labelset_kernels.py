@@ -1,4 +1,4 @@
-"""Flips, candidates, penalties, keys and heaps equal their slow twins."""
+"""Flips, candidates, penalties, and keys equal their slow twins."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,7 @@ from hypothesis.extra.numpy import arrays
 from fold_strategies import penalties as penalties_of
 from labelsure.engine import _labelset_kernels
 from labelsure.engine._fold_arrays import Penalties
-from labelsure.engine._labelset_kernels import offer, precedes, sift, write_key
-from labelsure.engine._pair_problem import Ranked
-from labelsure.engine._pair_search import read_keys, read_sorted
+from labelsure.engine._labelset_kernels import precedes, write_key
 from labelsure.engine._rules import NO_RULES, Inequality, Rules
 from labelsure.measures._energy import Penalty
 from labelsure.measures._labelset_bits import decode, pack, unpack
@@ -139,16 +137,6 @@ def test_keys_come_in_the_order_of_tuples(rows, best_first):
 
 
 @given(ROWS)
-def test_keys_are_read_as_they_were_written(rows):
-    rank, words = rows
-    read_words, read_rank = read_keys(keys_of(rank, words))
-    assert np.array_equal(read_words, words)
-    assert np.array_equal(read_rank, rank)
-    sorted_words, sorted_rank = read_sorted(keys_of(rank, words))
-    assert tuples_of(sorted_rank, sorted_words) == sorted(tuples_of(rank, words))
-
-
-@given(ROWS)
 def test_keys_of_numerators_alone_tie_wherever_numerators_do(rows):
     rank, words = rows
     keys = keys_of(rank, words, by_total=False)
@@ -157,28 +145,12 @@ def test_keys_of_numerators_alone_tie_wherever_numerators_do(rows):
             assert precedes(a, b, keys, True) == (rank[a, 0] > rank[b, 0])
 
 
-@given(ROWS, st.booleans())
-def test_sift_makes_a_heap_of_entries_pushed_and_popped(rows, best_on_top):
-    tuples, keys = tuples_of(*rows), keys_of(*rows)
-    heap = np.arange(len(keys))
-    for size in range(1, len(keys) + 1):
-        sift(heap, size, size - 1, best_on_top, keys)
-    popped = []
-    for size in range(len(keys) - 1, -1, -1):
-        popped.append(tuples[heap[0]])
-        heap[0] = heap[size]
-        sift(heap, size, 0, best_on_top, keys)
-    assert popped == sorted(tuples, reverse=not best_on_top)
-
-
-@given(ROWS, st.integers(1, 8))
-def test_offers_leave_the_best_with_the_worst_of_them_on_top(rows, n_best):
-    rank, words = rows
-    found, keys = np.arange(n_best + 1), np.zeros((n_best + 1, 4), dtype=np.int64)
-    n_found = 0
-    for (value, total), row in zip(rank, words, strict=True):
-        n_found = offer(value, total, row, True, n_found, Ranked(found, keys))
-    best = sorted(tuples_of(rank, words))[:n_best]
-    kept_words, kept_rank = read_keys(keys[found[:n_found]])
-    assert sorted(tuples_of(kept_rank, kept_words)) == best
-    assert tuples_of(kept_rank, kept_words)[0] == best[-1]
+@given(st.lists(st.integers(0, 4), max_size=9), st.integers(0, 4), st.integers(1, 2))
+def test_known_labelsets_are_found_by_bisection(codes, code, n_words):
+    """Each among its object's, the first of which has none."""
+    spread = np.array([[0, 0], [0, 7], [7, 0], [7, 7], [9, 1]], dtype=np.uint64)[:, :n_words]
+    known = np.unique(spread[codes], axis=0) if codes else spread[:0]
+    begin = np.array([0, 0, len(known)])
+    expected = spread[code].tolist() in known.tolist()
+    assert _labelset_kernels.is_known(spread[code], 1, begin, known) == expected
+    assert not _labelset_kernels.is_known(spread[code], 0, begin, known)

@@ -44,7 +44,7 @@ class Listed:
 
     def __init__(self, case):
         search, first = case.search(BY_SEARCH), np.array([0])
-        self.asked = search._listed_arrays(first)
+        self.asked = search._discounted_arrays(first)
         _, self.bounds, self.listed, *_ = self.asked
         labelsets = self.listed.labelsets
         objects = np.zeros(len(labelsets), dtype=np.int64)
@@ -96,8 +96,9 @@ def test_best_listed_labelsets_equal_all_sorted():
         found = Found.of(1, n_best, 1)
         offer_listed(*one.asked, found)
         n_found = found.numbers[0, FOUND]
-        codes, rank = found.words[0, :n_found, 0], found.rank(0)
-        keys = list(zip((-rank[:, 0]).tolist(), rank[:, 1].tolist(), codes.tolist(), strict=True))
+        codes = found.words[0, :n_found, 0]
+        numbers = found.keys[0, :n_found, :2].T.tolist()
+        keys = list(zip(*numbers, codes.tolist(), strict=True))
         assert keys == sorted(one.keys)[:n_best], seed
 
 

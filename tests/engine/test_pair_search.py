@@ -1,4 +1,6 @@
-"""Searches where pairs of labels have costs: problems, growing lists, many best ones, and how much work they take."""
+"""The search where pairs of labels have costs: its problems, its answers and how much work they take."""
+
+from itertools import count, islice
 
 import numpy as np
 import pytest
@@ -10,20 +12,14 @@ from fold_strategies import fold_lists
 from labelsure.engine import _pair_search
 from labelsure.engine._fold_arrays import Fold, FoldArrays
 from labelsure.engine._fold_engine import FoldEngine
-from labelsure.engine._labelset_kernels import NUMERATOR
-from labelsure.engine._pair_kernels import ANCHORS_PER_EVALUATION
-from labelsure.engine._pair_problem import FINISHED, FOUND, Goal, force_label, pose_problem
-from labelsure.engine._pair_search import PairSearch, best_pair_members
+from labelsure.engine._pair_problem import force_label, pose_problem
+from labelsure.engine._results import EngineOptions
 from labelsure.engine._rules import Inequality, LabelsetRules
+from labelsure.engine._walk_kernels import FOUND, WORK, Found
 from labelsure.measures._energy import Energy, Penalty
 from labelsure.measures._labelset_bits import unpack
 from quadratic_forms import form_engine
-
-
-def everything_from(smallest):
-    """Return the goal of all labelsets with at least this numerator."""
-    return Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0]))
-
+from search_cases import by_rows, random_case
 
 FOLDS = fold_lists(labels=(1, 5), folds=(1, 3), objects=(1, 3))
 
@@ -53,66 +49,48 @@ def test_dense_forms_are_searched_as_they_are_listed(own, n_folds):
     for seed in range(3):
         engine = form_engine(seed, n_labels=14, n_folds=n_folds, n_objects=3, own=own)
         assert (engine.folds[0].energy.pairwise.ndim == 3) == own
-        by_search, by_table = engine.top(40), engine.table.top(40)
+        table = by_rows(engine)
+        by_search, by_table = engine.top(40), table.top(40)
         assert np.array_equal(by_search.labelsets, by_table.labelsets)
         assert np.array_equal(by_search.numerators, by_table.numerators)
-        assert np.array_equal(engine.label_numerators(), engine.table.label_numerators())
+        assert np.array_equal(engine.label_numerators(), table.label_numerators())
         for level in (0.05, 0.2, 0.6):
             smallest = int(level * int(engine.denominators[0])) + 1
             least = np.full(3, smallest)
             sizes = [size for size, _ in engine._search.count(np.arange(3), least, 10**9)]
-            assert sizes == [size.value for size in engine.table.region_sizes(least)]
+            assert sizes == [size.value for size in table.region_sizes(least)]
             listed, _ = engine.region_members(1, smallest, None)
             assert len(set(codes_of(listed))) == sizes[1]
 
 
 @pytest.mark.parametrize("kind", ["additive part only", "penalty"])
 def test_work_follows_the_members_and_not_the_labels(kind):
-    """Forty labels of a Mahalanobis distance: bounds leave few evaluations per member, and per best labelset."""
+    """Forty labels of a Mahalanobis distance: bounds leave few evaluations per member."""
     parts = {"penalty": Penalty(np.arange(41) * 2**14)} if kind == "penalty" else {}
     for n_folds in (1, 5):
-        engine = form_engine(
-            0,
-            n_labels=40,
-            n_folds=n_folds,
-            n_objects=4,
-            n_calibration=500,
-            strength=0.3,
-            shape=(0.1, 0.9),
-            **parts,
-        )
+        sizes = {"n_labels": 40, "n_folds": n_folds, "n_objects": 4, "n_calibration": 500}
+        engine = form_engine(0, **sizes, strength=0.3, shape=(0.1, 0.9), **parts)
         smallest = engine.top(300).numerators[:, -1]
-        n_found = work = 0
-        for one in map(engine._search.pose, range(4)):
-            assert not one.problem.costs.charged.any()
-            search = PairSearch(one.problem, one.lookup, 0)
-            assert search.go_on(everything_from(smallest[one.i]), 1_000_000) == FINISHED
-            n_found, work = n_found + search.stack.numbers[FOUND], work + search.work
-            best = PairSearch(one.problem, one.lookup, 2)
-            goal = Goal(ranked=True, by_total=True, limit=np.array([-(2**60), 2**60, 0]))
-            assert best.go_on(goal, 3000) == FINISHED
-        assert n_found > 1000
-        assert work < 60 * n_found
+        search = engine._search
+        assert not any(search.pose_one(i).problem.costs.charged.any() for i in range(4))
+        block, found = search._pose(np.arange(4)), Found.of(4, 0, 0)
+        asked = (np.arange(4), -1, 0, smallest)
+        search._search(block, np.arange(4), asked, found, 1_000_000, ranked=False)
+        assert found.finished.all()
+        assert found.numbers[:, FOUND].sum() > 1000
+        assert found.numbers[:, WORK].sum() < 60 * found.numbers[:, FOUND].sum()
 
 
-def test_lists_grow_where_searches_go_deep(monkeypatch):
-    """All labels undecided, so that lists are long at every level: room for them is made while the search goes on."""
-    widths, search = set(), _pair_search.search_pairs
-
-    def counted(costs, lookup, goal, budget, stack, *others):
-        widths.add(stack.entries.shape[1])
-        return search(costs, lookup, goal, budget, stack, *others)
-
-    monkeypatch.setattr(_pair_search, "search_pairs", counted)
-    pairwise = np.ones((12, 12), dtype=np.int64)
-    fold = Fold(
-        np.sort(np.array([10**6])),
-        Energy(np.array([0]), np.ones((1, 12), dtype=np.int64), pairwise),
-    )
-    engine = FoldEngine([fold], allow_empty=True)
-    labelsets, _ = engine.region_members(0, 2, None)
-    assert sorted(codes_of(labelsets)) == list(range(2**12))
-    assert len(widths) > 2
+@pytest.mark.parametrize("kind", ["rule", "penalty"])
+def test_lists_without_candidates_or_with_high_penalties_are_not_searched(kind):
+    """Of 2^10 labelsets that are members but for the rule, or the penalty, those of one label are."""
+    parts = {"penalty": Penalty(np.where(np.arange(11) < 2, 0, 10**6))} if kind == "penalty" else {}
+    ones = np.ones((10, 10), dtype=np.int64)
+    energy = Energy(np.array([0]), ones[:1], ones, **parts)
+    one_label = LabelsetRules(10, (Inequality(frozenset(range(10)), frozenset(), 1),))
+    rules = one_label if kind == "rule" else None
+    engine = FoldEngine([Fold(np.array([1000]), energy)], allow_empty=True, constraints=rules)
+    assert engine._search.count(np.arange(1), np.array([2]), 300) == [(11, True)]
 
 
 @pytest.mark.parametrize("n_best", [45, 400, 4000])
@@ -142,65 +120,27 @@ def test_searches_for_the_best_can_be_interrupted(monkeypatch):
     assert np.array_equal(labels, engine.label_numerators())
 
 
-def test_a_budget_ends_a_search_with_the_best_met_so_far():
-    engine = form_engine(0, n_labels=12, n_folds=3)
-    one, found = engine._search.pose(0), {}
-    for budget in (1, 10**9):
-        words, rank, missed, _ = best_pair_members(one.problem, one.lookup, 2, budget=budget)
-        assert (missed is None) == (budget > 1)
-        labelsets = unpack(words, 12)
-        assert (
-            rank[:, NUMERATOR].tolist()
-            == engine.numerators_of(labelsets, np.zeros(len(words), dtype=int)).tolist()
-        )
-        found[budget] = len(words)
-    assert found == {1: 1, 10**9: 2}
-    assert np.array_equal(labelsets, engine.table.top(2).labelsets[0])
+def pair_cases(n_cases):
+    """Return cases of one object with pairs, and the smallest numerators of regions."""
+    cases = (random_case(seed, labels=(3, 6), folds=(1, 4), objects=(1, 1)) for seed in count())
+    some = list(islice((case for case in cases if case.search().arrays.has_pairs), n_cases))
+    return [(case, int(np.quantile(case.ranked()[0].numerators, 0.6))) for case in some]
 
 
-@pytest.mark.parametrize("kind", ["rule", "penalty"])
-def test_lists_without_candidates_or_with_high_penalties_are_not_searched(kind):
-    """Of 2^10 labelsets that are members but for the one rule, or the penalty, those of one label are."""
-    parts = {"penalty": Penalty(np.where(np.arange(11) < 2, 0, 10**6))} if kind == "penalty" else {}
-    energy = Energy(
-        np.array([0]), np.ones((1, 10), dtype=np.int64), np.ones((10, 10), dtype=np.int64), **parts
-    )
-    rules = (
-        LabelsetRules(10, (Inequality(frozenset(range(10)), frozenset(), 1),))
-        if kind == "rule"
-        else None
-    )
-    engine = FoldEngine([Fold(np.array([1000]), energy)], allow_empty=True, constraints=rules)
-    one = engine._search.pose(0)
-    search = PairSearch(one.problem, one.lookup, 0)
-    assert search.go_on(everything_from(2), 10**4) == FINISHED
-    assert search.stack.numbers[FOUND] == 11
-    assert search.work < 300
+@pytest.mark.parametrize(("chunk", "call"), [(1, 10**6), (2, 3), (4096, 1)])
+def test_searches_with_pairs_go_on_where_they_were_interrupted(chunk, call, monkeypatch):
+    """Full buffers and spent budgets after every node: still every member once, in the same order."""
+    cases = pair_cases(15)
 
+    def iterated(options):
+        parts = [
+            part
+            for case, smallest in cases
+            for part, _ in case.search(options).iterate_members(0, smallest)
+        ]
+        return [code for part in parts for code in codes_of(part)]
 
-def test_comparing_with_anchors_counts_as_work():
-    """Every anchor three times more: the same search, and so much more work for each labelset that was compared."""
-    rng = np.random.default_rng(0)
-    anchors = (rng.random((200, 12)) < 0.3).astype(np.int8)
-    spent, n_found, sizes = [], [], []
-    for n_copies in (1, 3, 9):
-        penalty = Penalty(None, np.tile(anchors, (n_copies, 1)), 2**10)
-        one = form_engine(3, n_labels=12, n_folds=2, penalty=penalty)._search.pose(0)
-        search = PairSearch(one.problem, one.lookup, 0)
-        assert search.go_on(everything_from(5), 10**9) == FINISHED
-        spent.append(search.work)
-        n_found.append(int(search.stack.numbers[FOUND]))
-        sizes.append(one.lookup.penalties.anchors.size // ANCHORS_PER_EVALUATION)
-        # a list is not left unfinished: one penalty and five questions for each of its labels, at
-        # most
-        overrun = 13 * (sizes[-1] + 5) + 12 * 2
-        for budget in (1, 100, 1000):
-            search = PairSearch(one.problem, one.lookup, 0)
-            search.go_on(everything_from(5), budget)
-            assert min(budget, spent[-1]) <= search.work <= budget + overrun
-    assert sizes == [1, 4, 14]
-    assert n_found[0] == n_found[1] == n_found[2] > 50
-    n_compared, left = divmod(spent[1] - spent[0], sizes[1] - sizes[0])
-    assert left == 0
-    assert n_compared >= n_found[0]
-    assert spent[2] - spent[0] == n_compared * (sizes[2] - sizes[0])
+    whole = iterated(EngineOptions())
+    monkeypatch.setattr(_pair_search, "CALL", call)
+    assert iterated(EngineOptions(chunk=chunk)) == whole
+    assert len(whole) > 100

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fold_strategies import fold_lists
-from labelsure.engine import _answers
 from labelsure.engine._fold_arrays import FoldArrays
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._pairs import relax_pairs
@@ -52,21 +51,6 @@ def test_objects_may_be_taken_and_worked_on_in_blocks(own):
     assert np.array_equal(again.top(3).labelsets, best.labelsets)
     assert np.array_equal(again.label_numerators(), labels)
     assert again._search.count(np.arange(5), np.full(5, 20), 10**6) == sizes
-
-
-def test_blocks_are_smaller_where_objects_have_their_own_pairs(monkeypatch):
-    asked, best = [], _answers.PairAnswers.best
-
-    def counted(self, objects, n_best):
-        asked.append(len(objects))
-        return best(self, objects, n_best)
-
-    monkeypatch.setattr(_answers.PairAnswers, "best", counted)
-    options = EngineOptions(block_bytes=3 * 8 * 2 * (12 + 1 + 12**2))
-    for own, largest in ((True, 3), (False, 9)):
-        asked.clear()
-        form_engine(0, n_labels=12, n_folds=2, n_objects=9, own=own, options=options).top(1)
-        assert max(asked) == largest
 
 
 COSTS = st.sampled_from([st.integers(-1, 1), st.integers(-9, 9), st.integers(-(2**43), 2**43)])

@@ -4,7 +4,7 @@ import gc
 
 import numpy as np
 
-from labelsure.engine._discounted import Memory
+from labelsure.engine._fold_arrays import Memory
 
 
 def test_memory_makes_once_for_the_same_objects():

@@ -74,7 +74,7 @@ def test_brute_force_equals_reference(seed):
 
 
 def pair_problems(case):
-    return [case.search().pose(i).problem for i in range(case.folds[0].energy.n_objects)]
+    return [case.search().pose_one(i).problem for i in range(case.folds[0].energy.n_objects)]
 
 
 def test_cases_cover_what_they_are_meant_to():
@@ -154,5 +154,5 @@ def test_thousands_of_exceptions_are_answered_like_few():
     assert codes_of(labelsets) == members.codes.tolist()
     assert numerators.tolist() == members.numerators.tolist()
     assert search.count(np.arange(1), np.array([smallest]), 10**9) == [(len(members.codes), True)]
-    assert codes_of(search.top(50).labelsets[0]) == ranked.codes[:50].tolist()
-    assert search.label_numerators().tolist() == [highest_by_label(ranked, 12)]
+    assert codes_of(search.best(np.arange(1), 50).labelsets[0]) == ranked.codes[:50].tolist()
+    assert search.label_maxima(np.arange(1)).tolist() == [highest_by_label(ranked, 12)]

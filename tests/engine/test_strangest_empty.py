@@ -9,9 +9,9 @@ import pytest
 
 from brute_force import rank_all
 from labelsure.engine._composite import GroupedEngine
-from labelsure.engine._engine import LabelsetEngine, StrangestEmpty
+from labelsure.engine._engine import LabelsetEngine
 from labelsure.engine._fold_arrays import Fold
-from labelsure.engine._fold_engine import FoldEngine, StoredEngine, make_engine
+from labelsure.engine._fold_engine import make_engine
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Energy
@@ -91,11 +91,9 @@ def test_levels_decide_about_it_too():
     for level, member in ((Fraction(1, 100), False), (Fraction(1, 2), False)):
         at_level, smallest = engine.at_level(level)
         assert smallest.tolist() == [1] * 3
-        assert isinstance(at_level, StrangestEmpty)
+        assert at_level.strangest
         ranked = [
-            rank_all(
-                engine.engine.folds, i, allow_empty=True, rule=weights_at(level), strangest=True
-            )
+            rank_all(engine.folds, i, allow_empty=True, rule=weights_at(level), strangest=True)
             for i in range(3)
         ]
         sizes = [len(one.members(1).codes) for one in ranked]
@@ -110,39 +108,16 @@ def test_levels_decide_about_it_too():
     assert values_of(at_level.region_sizes(smallest)) == [16] * 3
 
 
-def test_groups_and_stored_counts_know_it_too():
-    folds = simple_folds()
+def test_groups_know_it_too():
+    folds, places = simple_folds(), [np.array([1]), np.array([0, 2])]
     whole = make_engine(folds, empty="strangest")
-    parts = [
-        FoldEngine([fold.take(rows) for fold in folds], allow_empty=False)
-        for rows in (np.array([1]), np.array([0, 2]))
-    ]
-    grouped = StrangestEmpty(GroupedEngine(parts, [np.array([1]), np.array([0, 2])]))
-    counts = FoldEngine(folds, allow_empty=True).table.backend
-    stored = StrangestEmpty(
-        StoredEngine(
-            counts.count(np.arange(3), strict=False)[0],
-            counts.count(np.arange(3), strict=True)[0],
-            np.array(
-                [
-                    whole.engine.total_scores(
-                        (np.arange(16)[:, None] >> np.arange(4)) & 1, np.full(16, i)
-                    )
-                    for i in range(3)
-                ]
-            ),
-            Weighing.plain(13, 3),
-            allow_empty=False,
-        )
-    )
-    for other in (grouped, stored):
-        assert np.array_equal(other.p_value_table(), whole.p_value_table())
-        assert np.array_equal(other.label_masses(), whole.label_masses())
-        assert np.array_equal(other.top(16).labelsets, whole.top(16).labelsets)
-        for smallest in (1, 2, 9):
-            assert values_of(other.region_sizes(smallest)) == values_of(
-                whole.region_sizes(smallest)
-            )
+    groups = [[fold.take(rows) for fold in folds] for rows in places]
+    grouped = GroupedEngine([make_engine(one, empty="strangest") for one in groups], places)
+    assert np.array_equal(grouped.p_value_table(), whole.p_value_table())
+    assert np.array_equal(grouped.label_masses(), whole.label_masses())
+    assert np.array_equal(grouped.top(16).labelsets, whole.top(16).labelsets)
+    for smallest in (1, 2, 9):
+        assert values_of(grouped.region_sizes(smallest)) == values_of(whole.region_sizes(smallest))
 
 
 def test_estimated_sizes_count_it():

@@ -17,16 +17,15 @@ from fold_strategies import (
     weighing_of,
 )
 from labelsure.engine import _table_kernels
-from labelsure.engine._backends import NumbaTable
 from labelsure.engine._fold_arrays import Fold, FoldArrays, ScoreTables
 from labelsure.engine._p_values import count_at_least
+from labelsure.engine._rows import FoldRows
 from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Energy
 
 
 def table_of(folds, weighing):
-    arrays = FoldArrays(folds)
-    return NumbaTable(arrays.n_objects, arrays.n_labels, 0, arrays.total_scores, arrays, weighing)
+    return FoldRows(FoldArrays(folds), weighing, 0, None, compiled=True)
 
 
 def count_rows(folds, *, strict=False):

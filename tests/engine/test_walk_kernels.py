@@ -26,6 +26,7 @@ from labelsure.engine._walk_kernels import (
     WORK,
     Asked,
     Found,
+    Known,
     Room,
     count_last,
     walk,
@@ -33,12 +34,13 @@ from labelsure.engine._walk_kernels import (
 from labelsure.measures._energy import Energy, SquareRoot
 from search_cases import (
     BY_SEARCH,
+    BY_TABLE,
     Case,
+    by_rows,
     disagreeing_folds,
-    random_calibration,
-    random_case,
     random_rule,
     values_of,
+    walk_case,
 )
 
 COMPILED = not os.environ.get("NUMBA_DISABLE_JIT")
@@ -46,20 +48,10 @@ SEEDS = range(120 if COMPILED else 30)
 ENOUGH = 10**9
 
 
-def walk_case(seed, *, rules=False, labels=(1, 6)):
-    """Return a case of one object with nothing that a walk does not know: no pairs, nothing listed."""
-    case, rng = (
-        random_case(seed, labels=labels, folds=(1, 4), objects=(1, 1)),
-        np.random.default_rng([seed, 7]),
-    )
-    folds = []
-    for fold in case.folds:
-        energy = replace(fold.energy, pairwise=None, overrides=None, discounts=None)
-        folds.append(Fold(random_calibration(rng, energy, far=2**47), energy))
-    if case.rule is not None:
-        case.rule = random_rule(rng, folds, 1)
-    case.folds = folds
-    return constrain_by_inequalities(case, rng) if rules else case
+def some_case(seed, *, rules=False, labels=(1, 6)):
+    """Return a case that a walk knows all about, under rules or not."""
+    case = walk_case(seed, labels=labels)
+    return constrain_by_inequalities(case, np.random.default_rng([seed, 8])) if rules else case
 
 
 def constrain_by_inequalities(case, rng):
@@ -89,6 +81,7 @@ class Search:
         )
         asked = Asked(
             np.array([[0, forced, flipped, smallest]]),
+            Known.of([], 1),
             ranked,
             by_total,
             not arrays.has_link,
@@ -120,12 +113,12 @@ def pairs_of(ranked):
 @pytest.mark.parametrize("rules", [False, True], ids=["free", "rules"])
 def test_the_best_are_those_of_brute_force_with_each_position_forced(rules):
     for seed in SEEDS:
-        case, n_best = walk_case(seed, rules=rules), 1 + seed % 7
+        case, n_best = some_case(seed, rules=rules), 1 + seed % 7
         search, ranked = Search(case, n_room=n_best), case.ranked()[0]
         mode = int(search.block.mode[0, 0])
         assert search.go_on().finished.all()
         assert search.pairs() == pairs_of(ranked)[:n_best], seed
-        totals = search.found.rank(0)[:, 1].tolist()
+        totals = search.found.keys[0, : search.found.numbers[0, FOUND], 1].tolist()
         assert totals == ranked.totals[:n_best].tolist()
         for t, j in enumerate(search.block.label[0].tolist()):
             for flipped in (0, 1):
@@ -138,7 +131,7 @@ def test_the_best_are_those_of_brute_force_with_each_position_forced(rules):
 @pytest.mark.parametrize("rules", [False, True], ids=["free", "rules"])
 def test_without_totals_and_words_the_highest_numerator_is_found(rules):
     for seed in SEEDS:
-        case = walk_case(seed, rules=rules)
+        case = some_case(seed, rules=rules)
         ranked, search = case.ranked()[0], Search(case, n_room=1)
         search.found = Found.of(1, 1, 0)
         highest = int(ranked.numerators.max())
@@ -154,7 +147,7 @@ def test_lists_that_are_full_or_cut_short_go_on_where_they_stopped(rules):
     """Room for one or three, calls of a few evaluations: every member once, in the order of one call."""
     sizes = []
     for seed in SEEDS:
-        case = walk_case(seed, rules=rules)
+        case = some_case(seed, rules=rules)
         ranked = case.ranked()[0]
         smallest = int(np.quantile(ranked.numerators, 0.4))
         expected = pairs_of(ranked.members(smallest))
@@ -198,7 +191,7 @@ def test_counts_are_those_of_brute_force_and_never_above_them(rules):
 def test_unfinished_searches_bound_what_they_miss_at_every_budget(kind):
     n_open = 0
     for seed in range(12 if kind == "disagreeing" else 30):
-        case = walk_case(seed, rules=kind == "rules", labels=(4, 6))
+        case = some_case(seed, rules=kind == "rules", labels=(4, 6))
         if kind == "disagreeing":
             case = Case(disagreeing_folds(7, 3, seed=seed), allow_empty=True, draws=None)
         expected = pairs_of(case.ranked()[0])
@@ -260,8 +253,8 @@ def additive_energies(draw, n_objects, n_labels):
 )
 def test_walks_and_rows_of_all_codes_answer_the_same(data, folds, allow_empty):
     case = Case(folds, allow_empty, data.draw(smoothing(folds[0].energy.n_objects)))
-    engine, n_best = case.engine(options=BY_SEARCH), data.draw(st.sampled_from([1, 2, 70]))
-    by_walk, by_rows = engine._search, engine.table
+    n_best = data.draw(st.sampled_from([1, 2, 70]))
+    by_walk, by_rows = (case.engine(options=options) for options in (BY_SEARCH, BY_TABLE))
     found, expected = by_walk.top(n_best), by_rows.top(n_best)
     assert found.labelsets.tolist() == expected.labelsets.tolist()
     assert found.numerators.tolist() == expected.numerators.tolist()
@@ -301,9 +294,12 @@ def wide_engines(draw):
 @given(wide_engines(), st.floats(0.01, 0.99))
 @settings(max_examples=30 if COMPILED else 8)
 def test_members_counted_by_groups_are_those_of_the_table(engine, quantile):
-    lowest, highest = int(engine.weighing.lowest[0]) + 1, int(engine.table.top(1).numerators[0, 0])
+    lowest, highest = (
+        int(engine.weighing.lowest[0]) + 1,
+        int(by_rows(engine).top(1).numerators[0, 0]),
+    )
     smallest = lowest + int(quantile * max(highest - lowest, 0))
-    (truth,) = values_of(engine.table.region_sizes(np.array([smallest])))
+    (truth,) = values_of(by_rows(engine).region_sizes(smallest))
     assert engine._search.count(np.arange(1), np.array([smallest]), ENOUGH) == [(truth, True)]
     for budget in (10, 100):
         ((found, _),) = engine._search.count(np.arange(1), np.array([smallest]), budget)

@@ -11,14 +11,12 @@ pair_ij f_i f_j``. There are two bounds of the least they can add, for two kinds
 - *charged*, for few or weak negative pairs: each is charged to one of its two labels.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from labelsure._checks import FloatArray, IntArray
+from labelsure._checks import FloatArray
 from labelsure._compile import kernel, kernel_part, lean_kernel
 from labelsure.engine._lookup_kernels import Integer
-from labelsure.engine._pair_problem import PairCosts
+from labelsure.engine._pair_problem import Desk, PairCosts
 
 MAX_STEPS = 100
 """More steps of a relaxation hardly sharpen it."""
@@ -36,53 +34,28 @@ DYNAMIC_LABELS = 64
 """Up to this many labels, negative pairs with labels that are not in the list any more are left out of charges."""
 
 
-class FlipList(NamedTuple):
-    """A list of labels that may be flipped, and bounds of what flips of them add.
-
-    Attributes
-    ----------
-    labels : (q,)
-        The labels, as many as there are in the list.
-    fresh : float (K, q)
-        What flipping each of them alone adds now, whole numbers.
-    bounds : (K,)
-        Lower bounds of what flips of any of them add together.
-    forced : float (K, q)
-        How much higher that is if each is flipped.
-    work, notes : float (3, q), (q,)
-        Room for the bounds.
-    """
-
-    labels: IntArray
-    fresh: FloatArray
-    bounds: IntArray
-    forced: FloatArray
-    work: FloatArray
-    notes: IntArray
-
-
 @kernel_part
-def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
+def relax(n: Integer, k: Integer, costs: PairCosts, desk: Desk) -> float:
     """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
 
     The point of the tangent starts at no flips and moves along one label at a time, the one with
     the largest part in the gap between the form there and the bound. A flip of label i adds
     ``gain_i`` more: the least value of f' A f for f_i = 1, whatever the others.
 
-    Reference : the minimum over all sets of flips
+    Twin : the minimum over all sets of flips
     Requires : the first n of the list, fold k of all others
     Cost : O(n) per step; returns whole numbers
     """
-    labels = flips.labels
-    change = flips.fresh[k]
-    forced = flips.forced[k]
+    labels = desk.labels
+    change = desk.fresh[k]
+    forced = desk.forced[k]
     sign = costs.sign
     pairs = costs.pairs[k]
     diagonal = costs.diagonals[k]
     gain = costs.gains[k]
-    linear = flips.work[0]
-    gradient = flips.work[1]
-    point = flips.work[2]
+    linear = desk.work[0]
+    gradient = desk.work[1]
+    point = desk.work[2]
     total = 0.0
     size = 0.0
     for i in range(n):
@@ -144,20 +117,20 @@ def relax(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
 
 
 @kernel_part
-def charge(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
+def charge(n: Integer, k: Integer, costs: PairCosts, desk: Desk) -> float:
     """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
 
     Labels that add something whatever else is flipped are not *hard*. A negative pair of two hard
     ones is charged to the later one.
 
-    Reference : the minimum over all sets of flips
+    Twin : the minimum over all sets of flips
     Requires : as relax
     Cost : O(n^2), O(n) where no pair is negative; returns whole numbers
     """
-    labels = flips.labels
-    change = flips.fresh[k]
-    forced = flips.forced[k]
-    hard = flips.notes
+    labels = desk.labels
+    change = desk.fresh[k]
+    forced = desk.forced[k]
+    hard = desk.places
     sign = costs.sign
     pairs = costs.pairs[k]
     slack = costs.slacks[k]
@@ -185,18 +158,18 @@ def charge(n: Integer, k: Integer, costs: PairCosts, flips: FlipList) -> float:
 
 
 @lean_kernel
-def bound_flips(n: Integer, costs: PairCosts, flips: FlipList) -> None:
+def bound_flips(n: Integer, costs: PairCosts, desk: Desk) -> None:
     """Write each fold's lower bound of what flips of some labels add, and how much higher it is if each is flipped.
 
-    Reference : the minimum over all sets of flips
+    Twin : the minimum over all sets of flips
     Requires : the first n of the list, and what flipping each adds
     Cost : see relax and charge
     """
-    for k in range(flips.bounds.shape[0]):
+    for k in range(desk.bounds.shape[0]):
         if costs.charged[k]:
-            flips.bounds[k] = np.int64(charge(n, k, costs, flips))
+            desk.bounds[k] = np.int64(charge(n, k, costs, desk))
         else:
-            flips.bounds[k] = np.int64(relax(n, k, costs, flips))
+            desk.bounds[k] = np.int64(relax(n, k, costs, desk))
 
 
 @kernel
@@ -213,7 +186,7 @@ def balance(
     diagonal with that property has a smaller sum weighted by ``weights`` (Wang, Chang, Kolter
     2018).
 
-    Reference : the definition
+    Twin : the definition
     Requires : couplings (n, n) symmetric with zeros on the diagonal; weights (n,) positive; vectors (n, r); lengths
         (n,)
     Cost : n^2 r multiplications per sweep

@@ -7,19 +7,18 @@ from typing import TypeVar
 import numpy as np
 
 from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
-from labelsure.engine._backends import RowTable
 from labelsure.engine._engine import LabelsetEngine
-from labelsure.engine._fold_engine import FoldEngine, TableEngine
+from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import BestLabelsets, Members, RegionSize, sum_sizes
+from labelsure.engine._rows import CodeRows, Rows
 from labelsure.engine._rules import Inequality
-from labelsure.engine._table import TableAnswers
 from labelsure.engine._weighing import Counts
 from labelsure.measures._labelset_bits import pack
 
 Array = TypeVar("Array", IntArray, FloatArray, LabelMatrix, BoolArray)
 
 
-class CategoryEngine(TableEngine):
+class CategoryEngine(LabelsetEngine):
     """Answers questions about labelsets whose p-values are counted within their category.
 
     Parameters
@@ -33,40 +32,39 @@ class CategoryEngine(TableEngine):
     def __init__(self, parts: Sequence[FoldEngine]) -> None:
         self.parts = tuple(parts)
         first = self.parts[0]
-        self.n_objects = first.n_objects
-        self.n_labels = first.n_labels
-        self.denominators = first.denominators
-        self.allow_empty = first.allow_empty
-        self.options = first.options
-        self.weighing = first.weighing
-        self.constraints = first.constraints
+        self.n_objects, self.n_labels = first.n_objects, first.n_labels
+        self.denominators, self.weighing = first.denominators, first.weighing
+        self.allow_empty, self.constraints = first.allow_empty, first.constraints
+        self.options, self.n_jobs = first.options, first.n_jobs
 
-    @property
-    def table(self) -> TableAnswers:
-        """The table in which every labelset has the numerator of its own category."""
-        common = (self.n_objects, self.n_labels, self.first_code, self.total_scores)
-        backend = RowTable(*common, self._numerators, constraints=self.constraints)
-        return TableAnswers(backend, self.options, self.parts[0].n_jobs)
+    def rows(self, n_objects: int) -> Rows:  # noqa: ARG002
+        """Return rows in which every labelset has the numerator of its own category."""
+        common = (self.total_scores, self.n_labels, self.first_code, self.constraints)
+        return CodeRows(self._numerators, *common)
+
+    def _numerators(self, objects: IntArray) -> Counts:
+        rows = [part.compiled_rows.numerators(objects) for part in self.parts]
+        highest: Counts = np.max(rows, axis=0)
+        return highest
 
     def take(self, objects: IntArray) -> "CategoryEngine":
         """Return the engine for some of the objects."""
         return CategoryEngine([part.take(objects) for part in self.parts])
 
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
-        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        """Return the engine that decides about regions, and each object's smallest numerator."""
         parts, smallest = zip(*(part.at_level(significance) for part in self.parts), strict=True)
-        return self if parts == self.parts else CategoryEngine(parts), smallest[0]
+        return CategoryEngine(parts), smallest[0]
 
     def under(self, inequalities: Sequence[Inequality]) -> "CategoryEngine":
         """Return the engine whose candidates obey some inequalities as well."""
         return CategoryEngine([part.under(inequalities) for part in self.parts])
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
-        numerators: IntArray = np.max(
-            [part.numerators_of(Y, objects) for part in self.parts], axis=0
-        )
-        return numerators
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        numerators = [part.numerators_of(Y, objects) for part in self.parts]
+        highest: IntArray = np.max(numerators, axis=0)
+        return highest
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
@@ -89,26 +87,20 @@ class CategoryEngine(TableEngine):
         return best
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
         sizes = [part.region_sizes(smallest, bits=bits) for part in self.parts]
         return [sum_sizes(of_object) for of_object in zip(*sizes, strict=True)]
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, category by category."""
+        """Yield the members of object ``i``, category by category."""
         for part in self.parts:
             yield from part.iterate_members(i, smallest)
 
     def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
-        highest: IntArray = np.max([part.label_numerators() for part in self.parts], axis=0)
+        """Return the highest numerator with each label off and on, (n_objects, n_labels, 2)."""
+        numerators = [part.label_numerators() for part in self.parts]
+        highest: IntArray = np.max(numerators, axis=0)
         return highest
-
-    def _numerators(self, objects: IntArray) -> Counts:
-        """Return the numerators of every code, one row per object."""
-        rows: Counts = np.max(
-            [part.table.backend.numerators(objects) for part in self.parts], axis=0
-        )
-        return rows
 
 
 class GroupedEngine(LabelsetEngine):
@@ -123,96 +115,82 @@ class GroupedEngine(LabelsetEngine):
     """
 
     def __init__(self, engines: Sequence[LabelsetEngine], places: Sequence[IntArray]) -> None:
-        self.engines = tuple(engines)
-        self.places = tuple(places)
+        self.engines, self.places = tuple(engines), tuple(places)
         self.n_objects, self.n_labels = sum(map(len, places)), engines[0].n_labels
         self.group_of, self.place_in_group = np.empty((2, self.n_objects), dtype=np.int64)
-        for group, own in enumerate(self.places):
-            self.group_of[own] = group
-            self.place_in_group[own] = np.arange(len(own))
+        for group, members in enumerate(self.places):
+            self.group_of[members] = group
+            self.place_in_group[members] = np.arange(len(members))
         self.allow_empty, self.options = engines[0].allow_empty, engines[0].options
         self.constraints = engines[0].constraints
         self.denominators = self._gather([engine.denominators for engine in engines])
 
-    @property
-    def lowest(self) -> IntArray:
-        """The numerators of the groups' strangest labelsets, (n_objects,)."""
-        return self._gather([engine.lowest for engine in self.engines])
+    def rows(self, n_objects: int) -> Rows:
+        """Not asked for: groups answer from rows of their own."""
+        raise NotImplementedError
 
     def take(self, objects: IntArray) -> "GroupedEngine":
         """Return the engine for some of the objects."""
-        taken = [(engine.take(own), rows) for engine, rows, own in self._split(objects)]
+        taken = [(engine.take(members), rows) for engine, rows, members in self._split(objects)]
         return GroupedEngine([engine for engine, _ in taken], [rows for _, rows in taken])
 
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
-        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
-        engines, smallest = zip(
-            *(engine.at_level(significance) for engine in self.engines), strict=True
-        )
-        return self if engines == self.engines else GroupedEngine(
-            engines, self.places
-        ), self._gather(smallest)
+        """Return the engine that decides about regions, and each object's smallest numerator."""
+        at_level = [engine.at_level(significance) for engine in self.engines]
+        engines, smallest = zip(*at_level, strict=True)
+        return GroupedEngine(engines, self.places), self._gather(smallest)
 
     def under(self, inequalities: Sequence[Inequality]) -> "GroupedEngine":
         """Return the engine whose candidates obey some inequalities as well."""
         return GroupedEngine([engine.under(inequalities) for engine in self.engines], self.places)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         chosen = np.arange(self.n_objects) if objects is None else objects
-        return self._gather(
-            [one.numerators_of(Y[rows], own) for one, rows, own in self._split(chosen)], chosen
-        )
+        parts = [one.numerators_of(Y[rows], members) for one, rows, members in self._split(chosen)]
+        return self._gather(parts, chosen)
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
         """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        return self._gather(
-            [one.total_scores(Y[rows], own) for one, rows, own in self._split(objects)], objects
-        )
+        parts = [one.total_scores(Y[rows], members) for one, rows, members in self._split(objects)]
+        return self._gather(parts, objects)
 
-    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        own = [None if empty is None else empty[place] for place in self.places]
-        return self._gather(
-            [one.p_value_table(empty=part) for one, part in zip(self.engines, own, strict=True)]
-        )
+    def p_value_table(self) -> FloatArray:
+        """Return the p-values of all candidates, (n_objects, n_candidates), by code."""
+        return self._gather([engine.p_value_table() for engine in self.engines])
 
-    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        own = [None if empty is None else empty[place] for place in self.places]
-        return self._gather(
-            [one.label_masses(empty=part) for one, part in zip(self.engines, own, strict=True)]
-        )
+    def label_masses(self) -> FloatArray:
+        """Return the share of the sum of all p-values on labelsets with each label, (n_objects, q)."""
+        return self._gather([engine.label_masses() for engine in self.engines])
 
     def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
+        """Return the highest numerator with each label off and on, (n_objects, n_labels, 2)."""
         return self._gather([engine.label_numerators() for engine in self.engines])
 
     def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
         """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
         chosen = np.arange(self.n_objects) if objects is None else objects
-        best = [engine.top(n_best, own) for engine, _, own in self._split(chosen)]
+        best = [engine.top(n_best, members) for engine, _, members in self._split(chosen)]
         names = ("labelsets", "numerators", "upper", "certain")
-        return BestLabelsets(
-            *(self._gather([getattr(one, name) for one in best], chosen) for name in names)
-        )
+        columns = [[getattr(one, name) for one in best] for name in names]
+        return BestLabelsets(*(self._gather(column, chosen) for column in columns))
 
     def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
+        """Return how many labelsets of each object have a numerator of at least ``smallest``."""
         least = np.broadcast_to(smallest, self.n_objects)
         sizes: dict[int, RegionSize] = {}
-        for engine, own in zip(self.engines, self.places, strict=True):
-            sizes |= zip(own.tolist(), engine.region_sizes(least[own], bits=bits), strict=True)
+        for engine, members in zip(self.engines, self.places, strict=True):
+            of_group = engine.region_sizes(least[members], bits=bits)
+            sizes |= zip(members.tolist(), of_group, strict=True)
         return [sizes[i] for i in range(self.n_objects)]
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
-        return self.engines[int(self.group_of[i])].iterate_members(
-            int(self.place_in_group[i]), smallest
-        )
+        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``."""
+        engine = self.engines[int(self.group_of[i])]
+        return engine.iterate_members(int(self.place_in_group[i]), smallest)
 
     def _split(self, objects: IntArray) -> Iterator[tuple[LabelsetEngine, IntArray, IntArray]]:
-        """Yield each group's engine, where its objects are among ``objects``, and their places in the group."""
+        """Yield each group's engine, where its objects are among ``objects``, and their places."""
         for group, engine in enumerate(self.engines):
             rows = np.flatnonzero(self.group_of[objects] == group)
             yield engine, rows, self.place_in_group[objects[rows]]
@@ -221,6 +199,6 @@ class GroupedEngine(LabelsetEngine):
         """Return the groups' rows in the order of some objects (None: of all)."""
         places = self.places if objects is None else [rows for _, rows, _ in self._split(objects)]
         together = np.empty((sum(map(len, places)), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for own, part in zip(places, parts, strict=True):
-            together[own] = part
+        for rows, part in zip(places, parts, strict=True):
+            together[rows] = part
         return together

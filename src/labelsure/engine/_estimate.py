@@ -18,7 +18,7 @@ import numpy as np
 from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.engine._fold_arrays import FoldArrays
 from labelsure.engine._knapsack import Union, cover_region
-from labelsure.engine._pair_problem import ObjectSearch
+from labelsure.engine._pair_problem import ObjectProblem
 from labelsure.engine._results import RegionSize
 from labelsure.engine._rules import LabelsetRules
 from labelsure.engine._weighing import Weighing
@@ -110,7 +110,7 @@ class RegionDraws:
     ----------
     arrays, weighing : FoldArrays, Weighing
         What the region follows from.
-    one : ObjectSearch
+    one : ObjectProblem
         Its object.
     constraints : LabelsetRules or None
         What candidates obey.
@@ -126,7 +126,7 @@ class RegionDraws:
 
     arrays: FoldArrays
     weighing: Weighing
-    one: ObjectSearch
+    one: ObjectProblem
     constraints: LabelsetRules | None
     smallest: int
     known: Words
@@ -315,7 +315,7 @@ class Estimate(NamedTuple):
 
 
 def estimate_size(
-    one: ObjectSearch,
+    one: ObjectProblem,
     arrays: FoldArrays,
     weighing: Weighing,
     smallest: int,
@@ -332,7 +332,7 @@ def estimate_size(
 
     Parameters
     ----------
-    one : ObjectSearch
+    one : ObjectProblem
         The object.
     arrays, weighing : FoldArrays, Weighing
         What the region follows from.

@@ -6,19 +6,19 @@ that falls into it; only scores that share a bucket with a calibration score are
 with the few values there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import ref
 
 import numpy as np
 
-from labelsure._checks import Int32Array, IntArray, LabelMatrix
-from labelsure.engine._discounted import Discounted, Memory, pool_discounts
+from labelsure._checks import BoolArray, Int32Array, IntArray, LabelMatrix
 from labelsure.engine._pairs import FoldPairs
 from labelsure.engine._rules import NO_RULES, LabelsetRules, Rules
 from labelsure.engine._weighing import ObjectWeighing, Weighing
-from labelsure.measures._energy import Energy, Penalty
+from labelsure.measures._energy import Discounts, Energy, Penalty
 from labelsure.measures._labelset_bits import Words, pack
 
 BUCKET_BITS = 13
@@ -32,6 +32,44 @@ FAR = 1 << 60
 
 # Columns of ScoreTables.layout
 BUCKET_BEGIN, BUCKET_LAST, VALUE_BEGIN, VALUE_END, COUNT_SHIFT, ORIGIN, SHIFT, LINK = range(8)
+
+
+Made = TypeVar("Made")
+
+
+class Memory:
+    """Keeps what was made of some objects as long as the first of them lives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> memory, part = Memory(), np.arange(3)
+    >>> memory.recall([part], part.sum) is memory.recall([part], part.sum)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, tuple[Any, list[Any], Any]] = {}
+
+    def recall(self, parts: Sequence[Any], make: Callable[[], Made], *more: Hashable) -> Made:
+        """Return what ``make`` returns, called once for the same objects, and whatever more it depends on.
+
+        Parameters
+        ----------
+        parts : sequence of objects or None
+            None of which changes; what is made must not hold the first that is not None.
+        """
+        first = next((part for part in parts if part is not None), None)
+        if first is None:
+            return make()
+        key = (*map(id, parts), *more)
+        if key not in self._made:
+            others = [
+                part for part in parts if part is not first
+            ]  # kept, so that no other object gets their number
+            self._made[key] = ref(first, lambda _: self._made.pop(key, None)), others, make()
+        made: Made = self._made[key][2]
+        return made
 
 
 class ScoreTables(NamedTuple):
@@ -106,7 +144,77 @@ class ScoreTables(NamedTuple):
         )
 
 
-_tables = Memory()
+_tables, _discounts = Memory(), Memory()
+
+
+class Discounted(NamedTuple):
+    """E labelsets, each once, and what they are spared in each of K folds.
+
+    Attributes
+    ----------
+    labelsets : int8 (E, q)
+        Zeros and ones.
+    words : uint64 (E, W)
+        The same, bit j being label j, in ascending order: the first word decides, then the second.
+    begin, label : (E + 1,), (m,)
+        The same: labelset e has the labels ``label[begin[e] : begin[e + 1]]``.
+    more : (E, K)
+        Minus what is taken from the general score; 0 in folds that do not know the labelset.
+    least, total : (E,)
+        The least of that, and its sum.
+    """
+
+    labelsets: LabelMatrix
+    words: Words
+    begin: IntArray
+    label: IntArray
+    more: IntArray
+    least: IntArray
+    total: IntArray
+
+    @classmethod
+    def of(cls, folds: Sequence[Discounts | None], n_labels: int) -> "Discounted":
+        """Return the labelsets of several folds' discounts; None where a fold has none."""
+        there = [(k, discounts) for k, discounts in enumerate(folds) if discounts is not None]
+        labelsets = np.concatenate(
+            [
+                np.empty((0, n_labels), dtype=np.int8),
+                *(discounts.labelsets for _, discounts in there),
+            ]
+        )
+        words = pack(labelsets)
+        order = np.lexsort(words.T[::-1])
+        is_first = np.ones(len(order), dtype=bool)
+        is_first[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.cumsum(is_first) - 1
+        once = order[is_first]
+        more = np.zeros((len(once), len(folds)), dtype=np.int64)
+        start = 0
+        for k, discounts in there:
+            more[number[start : start + len(discounts.amounts)], k] = -discounts.amounts
+            start += len(discounts.amounts)
+        return cls.from_costs(labelsets[once], more)
+
+    @classmethod
+    def from_costs(cls, labelsets: LabelMatrix, more: IntArray) -> "Discounted":
+        """Return labelsets, in ascending order of their words, with what is added to their scores."""
+        rows, label = np.nonzero(labelsets)
+        begin = np.searchsorted(rows, np.arange(len(labelsets) + 1))
+        return cls(
+            labelsets, pack(labelsets), begin, label, more, more.min(axis=1), more.sum(axis=1)
+        )
+
+    def take(self, kept: BoolArray) -> "Discounted":
+        """Return some of the labelsets."""
+        return self if kept.all() else Discounted.from_costs(self.labelsets[kept], self.more[kept])
+
+    def scores(self, constant: IntArray, unary: IntArray) -> IntArray:
+        """Return the sums of one object's costs of labels, (K,) and (K, q), for each labelset, (K, E)."""
+        sums = np.zeros((len(unary), len(self.label) + 1), dtype=np.int64)
+        np.cumsum(unary[:, self.label], axis=1, out=sums[:, 1:])
+        scores: IntArray = constant[:, None] + sums[:, self.begin[1:]] - sums[:, self.begin[:-1]]
+        return scores
 
 
 class Penalties(NamedTuple):
@@ -204,27 +312,25 @@ class Fold:
         return Fold(self.calibration, self.energy.take(objects))
 
 
-class OverrideList(NamedTuple):
-    """One object's labelsets that are looked at one by one: those with discounts or scores of their own in some fold.
+class ListedLabelsets(NamedTuple):
+    """One object's labelsets whose score is not the general form's in some fold.
 
     Attributes
     ----------
     labelsets : int8 array of shape (E, q)
+    words : uint64 array of shape (E, W)
+        The same, in ascending order: the first word decides, then the second.
     numerators, totals : int64 arrays of shape (E,)
         Of their p-values, and their total scores.
     general : int64 array of shape (E,)
-        What the numerators would be in the energies' general form.
-    n_stranger : int
-        How many have a higher score of their own than in the general form, in some fold. The others
-        are found no earlier than they should be by a search of the general form, so they never
-        crowd out a labelset there.
+        What the numerators would be in the general form.
     """
 
     labelsets: LabelMatrix
+    words: Words
     numerators: IntArray
     totals: IntArray
     general: IntArray
-    n_stranger: int
 
 
 class FoldArrays:
@@ -260,6 +366,11 @@ class FoldArrays:
             self.calibrations, lambda: ScoreTables.of(self.calibrations, links), *links
         )
 
+    def label_costs(self, objects: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the constants and the costs of labels of the general form, (K, n) and (K, n, q)."""
+        constant = np.stack([energy.constant[objects] for energy in self.general])
+        return constant, np.stack([energy.unary[objects] for energy in self.general])
+
     @cached_property
     def penalties(self) -> Penalties:
         """The penalties of the general form."""
@@ -279,28 +390,11 @@ class FoldArrays:
         totals: IntArray = self.scores(Y, objects).sum(axis=0)
         return totals
 
-    def overridden(self, objects: IntArray) -> tuple[IntArray, LabelMatrix]:
-        """Return the labelsets that are looked at one by one, and whose they are: positions in ``objects``."""
-        owners, labelsets = [], []
-        if self.has_discounts:
-            shared = self.discounted.labelsets
-            owners.append(np.repeat(np.arange(len(objects)), len(shared)))
-            labelsets.append(np.tile(shared, (len(objects), 1)))
-        for fold in self.folds:
-            if fold.energy.overrides is not None:
-                overrides = fold.energy.overrides.take(objects)
-                owners.append(overrides.owners())
-                labelsets.append(overrides.labelsets)
-        owner, listed = np.concatenate(owners), np.concatenate(labelsets)
-        if len(owners) > 1:
-            once = np.unique(np.column_stack([owner, listed]), axis=0)
-            owner, listed = once[:, 0], once[:, 1:].astype(np.int8)
-        return owner, listed
-
     @cached_property
     def discounted(self) -> Discounted:
         """The labelsets that have discounts in some fold."""
-        return pool_discounts([fold.energy.discounts for fold in self.folds], self.n_labels)
+        discounts = [fold.energy.discounts for fold in self.folds]
+        return _discounts.recall(discounts, lambda: Discounted.of(discounts, self.n_labels))
 
     @property
     def adds_up(self) -> bool:
@@ -309,33 +403,29 @@ class FoldArrays:
             self.has_pairs or self.has_link or self.penalties.present or self.has_own_scores
         )
 
-    def overrides_of(
-        self,
-        i: int,
-        weighing: Weighing,
-        *,
-        allow_empty: bool,
-        constraints: LabelsetRules | None = None,
-    ) -> OverrideList:
-        """Return those of object ``i`` that are candidates, with all that is asked about them."""
-        if not self.has_overrides:
-            nothing = np.empty(0, dtype=np.int64)
-            return OverrideList(
-                np.empty((0, self.n_labels), dtype=np.int8), nothing, nothing, nothing, 0
-            )
-        labelsets = self.overridden(np.array([i]))[1]
-        labelsets = labelsets[labelsets.any(axis=1) | allow_empty]
+    def listed_of(
+        self, i: int, weighing: Weighing, allow_empty: bool, constraints: LabelsetRules | None
+    ) -> ListedLabelsets:
+        """Return the listed labelsets of object ``i`` that are candidates."""
+        own = [fold.energy.overrides for fold in self.folds if fold.energy.overrides is not None]
+        of_object = np.array([i])
+        listed = [self.discounted.labelsets, *(one.take(of_object).labelsets for one in own)]
+        labelsets = np.concatenate(listed)
+        words = pack(labelsets)
+        words, first = np.unique(words, axis=0, return_index=True)
+        labelsets = labelsets[first]
+        candidates = labelsets.any(axis=1) | allow_empty
         if constraints is not None:
-            labelsets = labelsets[constraints.allow(labelsets)]
+            candidates &= constraints.allow(labelsets)
+        labelsets, words = labelsets[candidates], words[candidates]
         objects = np.full(len(labelsets), i)
-        own = self.scores(labelsets, objects)
-        general = np.stack([energy.scores(labelsets, objects=objects) for energy in self.general])
-        return OverrideList(
+        scores = self.scores(labelsets, objects)
+        return ListedLabelsets(
             labelsets,
-            weighing.of_scores(self.calibrations, own, objects),
-            own.sum(axis=0),
-            weighing.of_scores(self.calibrations, general, objects),
-            int((own > general).any(axis=0).sum()),
+            words,
+            weighing.of_scores(self.calibrations, scores, objects),
+            scores.sum(axis=0),
+            self.general_numerators(labelsets, weighing, objects),
         )
 
     def general_numerators(self, Y: LabelMatrix, weighing: Weighing, objects: IntArray) -> IntArray:

@@ -1,30 +1,20 @@
 """The engine of inductive and cross-conformal predictors: the one place that chooses how a question is answered."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
-from labelsure._checks import FloatArray, IntArray, LabelMatrix
+from labelsure._checks import IntArray, LabelMatrix
 from labelsure._start_up import START_UP
-from labelsure.engine._backends import NumbaTable, NumpyTable, RowTable
-from labelsure.engine._engine import LabelsetEngine, StrangestEmpty
-from labelsure.engine._fold_arrays import Fold, FoldArrays
+from labelsure.engine._engine import Answers, LabelsetEngine
+from labelsure.engine._fold_arrays import FAR, Fold, FoldArrays
 from labelsure.engine._numpy_rows import SCORE_SECONDS
-from labelsure.engine._p_values import smallest_numerators
-from labelsure.engine._results import (
-    Answers,
-    BestLabelsets,
-    EngineOptions,
-    Members,
-    RegionSize,
-    check_listable,
-)
+from labelsure.engine._results import EngineOptions, check_listable
+from labelsure.engine._rows import CodeRows, FoldRows, ListRows, Rows
 from labelsure.engine._rules import Inequality, LabelsetRules
-from labelsure.engine._table import ListAnswers, TableAnswers
 from labelsure.engine._weighing import Counts, Weighing
 from labelsure.measures._labelset_bits import encode
 
@@ -38,52 +28,7 @@ WeighingAt = Callable[[Fraction], Weighing]
 """Returns the weighing that decides about regions at a significance level, by numerators above 0."""
 
 
-class TableEngine(LabelsetEngine):
-    """An engine that can list all labelsets in a table; other ways to answer may cost less."""
-
-    @property
-    @abstractmethod
-    def table(self) -> TableAnswers:
-        """Answers from tables."""
-
-    def answers(self, n_objects: int) -> Answers:  # noqa: ARG002
-        """Return the way to answer about so many objects that costs least."""
-        return self.table
-
-    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
-        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
-        return self.table.backend.total_scores(Y, objects)
-
-    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        return self.table.p_values(self.denominators, empty)
-
-    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return self.table.label_masses(self.denominators, empty)
-
-    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
-        return self.answers(self.n_objects if objects is None else len(objects)).top(
-            n_best, objects
-        )
-
-    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
-        return self.answers(self.n_objects).region_sizes(
-            np.broadcast_to(smallest, self.n_objects), bits=bits
-        )
-
-    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
-        return self.answers(1).iterate_members(i, smallest)
-
-    def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n_objects, n_labels, 2)."""
-        return self.answers(self.n_objects).label_numerators()
-
-
-class FoldEngine(TableEngine):
+class FoldEngine(LabelsetEngine):
     """Answers questions about labelsets from a list of folds: by table for few labels, without one for many.
 
     Parameters
@@ -92,6 +37,8 @@ class FoldEngine(TableEngine):
         One for an inductive predictor, K for a cross-conformal one.
     allow_empty : bool
         Whether the empty labelset is a candidate.
+    strangest : bool
+        Whether it is stranger than all other labelsets.
     weighing : Weighing or None
         How the folds' counts become numerators; None adds them up.
     weighing_at : callable or None
@@ -119,6 +66,7 @@ class FoldEngine(TableEngine):
         folds: Sequence[Fold],
         *,
         allow_empty: bool,
+        strangest: bool = False,
         weighing: Weighing | None = None,
         weighing_at: WeighingAt | None = None,
         options: EngineOptions | None = None,
@@ -127,51 +75,85 @@ class FoldEngine(TableEngine):
     ) -> None:
         self.arrays, self.constraints = FoldArrays(folds), constraints
         self.folds = self.arrays.folds
-        self.n_objects = self.arrays.n_objects
-        self.n_labels = self.arrays.n_labels
+        self.n_objects, self.n_labels = self.arrays.n_objects, self.arrays.n_labels
         n_calibration = sum(map(len, self.arrays.calibrations))
-        self.weighing = (
-            Weighing.plain(n_calibration, self.n_objects) if weighing is None else weighing
-        )
+        self.weighing = weighing or Weighing.plain(n_calibration, self.n_objects)
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
+        self.strangest = strangest and self.allow_empty
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
-        # a maximum, and candidates in a list, are looked at one by one
-        is_listed = constraints is not None and constraints.listed is not None
-        self._looks_at_all = (
-            self.n_labels <= self.options.table_labels or self.arrays.has_maxima or is_listed
-        )
-        if self.arrays.has_maxima and not is_listed:
+        if self.arrays.has_maxima and self._listed is None:
             check_listable(self.n_labels, self.options)
+
+    def answers(self, n_objects: int) -> Answers:
+        """Choose the cheapest way to answer; nothing else does.
+
+        Rows where candidates are listed, for few labels and for maxima, which no search knows;
+        rows in numpy at the start of a process; else the search, which leaves large regions of up
+        to 24 labels to rows, and estimates those of more.
+        """
+        few = self.n_labels <= self.options.table_labels
+        if few or self._listed is not None or self.arrays.has_maxima:
+            return self.rows(n_objects)
+        return self._first_rows("search", n_objects) or self._search
+
+    def rows(self, n_objects: int) -> Rows:
+        """Return answers from rows of all candidates."""
+        if self._listed is None:
+            return self._first_rows("table", n_objects) or self.compiled_rows
+        candidates = self._listed[self._listed.any(axis=1) | (self.first_code == 0)]
+        return ListRows(self.arrays, self.weighing, candidates, self.options.block_bytes)
+
+    def _first_rows(self, way: str, n_objects: int) -> Rows | None:
+        """Return rows that numpy makes, if they are there before kernels are compiled."""
+        if self.n_labels > START_LABELS:
+            return None
+        seconds = SCORE_SECONDS * (n_objects * self.arrays.n_folds << self.n_labels)
+        return self._fold_rows(compiled=False) if START_UP.spend(way, seconds) else None
+
+    @cached_property
+    def compiled_rows(self) -> FoldRows:
+        return self._fold_rows(compiled=True)
+
+    def _fold_rows(self, *, compiled: bool) -> FoldRows:
+        common = (self.arrays, self.weighing, self.first_code, self.constraints)
+        return FoldRows(*common, compiled=compiled)
+
+    @cached_property
+    def _search(self) -> Answers:
+        from labelsure.engine._search import Search
+
+        rows = self.compiled_rows if self.n_labels <= self.options.max_table_labels else None
+        common = (self.arrays, self.weighing, self.first_code == 0, self.options)
+        return Search(*common, self.constraints, rows)
+
+    @property
+    def _listed(self) -> LabelMatrix | None:
+        return None if self.constraints is None else self.constraints.listed
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out of a pickle what is made on first use."""
-        return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in ("table", "_one_by_one")
-        }
+        made = ("compiled_rows", "_search")
+        return {name: value for name, value in vars(self).items() if name not in made}
 
     def take(self, objects: IntArray) -> "FoldEngine":
         """Return the engine for some of the objects."""
         at = self.weighing_at
         weighing_at = None if at is None else partial(weighing_of_some, at, objects)
-        return self._with(
-            [fold.take(objects) for fold in self.folds], self.weighing.take(objects), weighing_at
-        )
+        folds = [fold.take(objects) for fold in self.folds]
+        return self._with(folds, self.weighing.take(objects), weighing_at)
 
     def at_level(self, significance: Fraction) -> tuple["FoldEngine", IntArray]:
-        """Return the engine that decides about regions at a level, and the smallest numerator of each object's."""
+        """Return the engine that decides about regions, and each object's smallest numerator."""
         if self.weighing_at is None:
-            return self, smallest_numerators(significance, self.denominators)
-        return self._with(self.folds, self.weighing_at(significance)), np.ones(
-            self.n_objects, dtype=np.int64
-        )
+            return self, self.smallest_member(significance)
+        ones = np.ones(self.n_objects, dtype=np.int64)
+        return self._with(self.folds, self.weighing_at(significance)), ones
 
     def under(self, inequalities: Sequence[Inequality]) -> "FoldEngine":
         """Return the engine whose candidates obey some inequalities as well."""
-        own = self.constraints or LabelsetRules(self.n_labels, ())
-        rules = LabelsetRules(self.n_labels, (*own.inequalities, *inequalities), own.listed)
+        rules = self.constraints or LabelsetRules(self.n_labels, ())
+        rules = LabelsetRules(self.n_labels, (*rules.inequalities, *inequalities), rules.listed)
         return self._with(self.folds, self.weighing, self.weighing_at, constraints=rules)
 
     def _with(
@@ -181,97 +163,24 @@ class FoldEngine(TableEngine):
         weighing_at: WeighingAt | None = None,
         **changed: Any,
     ) -> "FoldEngine":
-        names = ("allow_empty", "options", "n_jobs", "constraints")
+        names = ("allow_empty", "strangest", "options", "n_jobs", "constraints")
         kept: dict[str, Any] = {name: getattr(self, name) for name in names} | changed
         return FoldEngine(folds, weighing=weighing, weighing_at=weighing_at, **kept)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
-        numerators = self.weighing.of_scores(
-            self.arrays.calibrations, self.arrays.scores(Y, objects), objects
-        )
-        if self.constraints is not None:
-            numerators = np.where(self.constraints.allow(Y), numerators, 0)
-        return numerators if self.allow_empty else np.where(np.any(Y, axis=1), numerators, 0)
+        scores = self.arrays.scores(Y, objects)
+        numerators = self.weighing.of_scores(self.arrays.calibrations, scores, objects)
+        return self._numerators_of_candidates(Y, numerators, objects)
 
-    def p_value_table(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the p-values of all candidates, (n_objects, n_candidates), columns in the order of their codes."""
-        return (self._first("table", self.n_objects) or self._one_by_one).p_values(
-            self.denominators, empty
-        )
-
-    def label_masses(self, *, empty: IntArray | None = None) -> FloatArray:
-        """Return the share of the sum of all p-values that falls on labelsets with each label, (n_objects, q)."""
-        return (self._first("table", self.n_objects) or self._one_by_one).label_masses(
-            self.denominators, empty
-        )
-
-    def region_sizes(self, smallest: int | IntArray, *, bits: float = 1.0) -> Sequence[RegionSize]:
-        """Return how many labelsets of each object have a numerator of at least ``smallest``, which may differ."""
-        least = np.broadcast_to(smallest, self.n_objects)
-        if self._looks_at_all:
-            return self.answers(self.n_objects).region_sizes(least)
-        if bits > 1 or self.n_labels > self.options.max_table_labels:
-            return self._search.region_sizes(least, bits=bits)
-        first = self._first("search", self.n_objects)
-        if first is not None:
-            return first.region_sizes(least)
-        sizes = self._search.count_members(least)
-        large = np.flatnonzero([size is None for size in sizes])
-        listed = iter(self.table.count_members(least, large) if len(large) else [])
-        return [RegionSize.counted(next(listed) if size is None else size) for size in sizes]
-
-    def answers(self, n_objects: int) -> Answers:
-        """Return the way that costs least: listed candidates one by one, a table for few labels, a search for more.
-
-        In a new process numpy's rows come first, for as long as they are sooner than what has to be
-        compiled.
-        """
-        first = self._first("table" if self._looks_at_all else "search", n_objects)
-        if first is not None:
-            return first
-        if not self._looks_at_all:
-            return self._search
-        return self.table if self.constraints is None else self._one_by_one
-
-    def _first(self, way: str, n_objects: int) -> TableAnswers | None:
-        """Return answers from rows that numpy makes, if they are sooner than what waits for kernels."""
-        arrays, constraints = self.arrays, self.constraints
-        is_listed = constraints is not None and constraints.listed is not None
-        if is_listed or self.n_labels > START_LABELS:
-            return None
-        if not START_UP.spend(way, SCORE_SECONDS * (n_objects * arrays.n_folds << self.n_labels)):
-            return None
-        common = (self.n_objects, self.n_labels, self.first_code, arrays.total_scores)
-        backend = NumpyTable(*common, arrays, self.weighing, constraints=constraints)
-        return TableAnswers(backend, self.options, self.n_jobs)
-
-    @cached_property
-    def _one_by_one(self) -> ListAnswers | TableAnswers:
-        """Answers from the list of candidates, where constraints have one, or from a table."""
-        listed = None if self.constraints is None else self.constraints.listed
-        if listed is None:
-            return self.table
-        candidates = listed[listed.any(axis=1) | self.allow_empty]
-        return ListAnswers(self.arrays, self.weighing, candidates, self.options, self.n_jobs)
-
-    @cached_property
-    def table(self) -> TableAnswers:
-        """Answers from tables."""
-        common = (self.n_objects, self.n_labels, self.first_code, self.arrays.total_scores)
-        backend = NumbaTable(*common, self.arrays, self.weighing, constraints=self.constraints)
-        return TableAnswers(backend, self.options, self.n_jobs)
-
-    @cached_property
-    def _search(self) -> Answers:
-        from labelsure.engine._answers import PairAnswers, WalkAnswers
-
-        common = (self.arrays, self.weighing, self.allow_empty, self.options, self.n_jobs)
-        return (PairAnswers if self.arrays.has_pairs else WalkAnswers)(*common, self.constraints)
+    def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
+        """Return the total score over the folds of ``Y[r]`` for object ``objects[r]``."""
+        totals = self.arrays.total_scores(Y, objects)
+        return np.where(np.any(Y, axis=1), totals, FAR << 2) if self.strangest else totals
 
 
-def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> LabelsetEngine:
+def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> FoldEngine:
     """Return the engine of some folds.
 
     Parameters
@@ -280,26 +189,31 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Labe
         As in FoldEngine.
     empty : "ordinary", "strangest" or "excluded"
         What the empty labelset is: a candidate like any other, one stranger than all others, or
-        none.
+        none. One that constraints do not allow is excluded.
     **settings
         ``weighing``, ``weighing_at``, ``options``, ``n_jobs`` and ``constraints``, as in
-        FoldEngine. An empty labelset that these do not allow is excluded.
+        FoldEngine.
 
     Examples
     --------
-    See StrangestEmpty.
+    >>> import numpy as np
+    >>> from labelsure.measures._energy import Energy
+    >>> energy = Energy(constant=np.array([2]), unary=np.array([[-2, 5]]))
+    >>> engine = make_engine([Fold(np.array([0, 1, 5]), energy)], empty="strangest")
+    >>> engine.p_value_table().tolist()
+    [[0.25, 1.0, 0.25, 0.5]]
     """
-    engine = FoldEngine(folds, allow_empty=empty == "ordinary", **settings)
-    allowed = engine.constraints is None or engine.constraints.allows_empty
-    return StrangestEmpty(engine) if empty == "strangest" and allowed else engine
+    return FoldEngine(
+        folds, allow_empty=empty != "excluded", strangest=empty == "strangest", **settings
+    )
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:
-    """Return the weighing at a level for some of the objects; a function of its own, so that engines can be pickled."""
+    """Return the weighing at a level for some objects; no closure, so that engines can be pickled."""
     return at(significance).take(objects)
 
 
-class StoredEngine(TableEngine):
+class StoredEngine(LabelsetEngine):
     """Answers questions about labelsets from tables of counts that were computed beforehand.
 
     Parameters
@@ -330,32 +244,31 @@ class StoredEngine(TableEngine):
         options: EngineOptions | None = None,
         constraints: LabelsetRules | None = None,
     ) -> None:
-        self.constraints = constraints
-        self.at_least = at_least
-        self.above = above
-        self.scores = scores
-        self.weighing = weighing
+        self.constraints, self.weighing = constraints, weighing
+        self.at_least, self.above, self.scores = at_least, above, scores
         self.n_objects, self.n_labels = len(at_least), at_least.shape[1].bit_length() - 1
         self.denominators, self.options = weighing.denominators, options or EngineOptions()
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
 
-    @property
-    def table(self) -> TableAnswers:
-        """Answers from the tables."""
-        common = (self.n_objects, self.n_labels, self.first_code, self.total_scores)
-        backend = RowTable(*common, self._numerators, constraints=self.constraints)
-        return TableAnswers(backend, self.options, n_jobs=1)
+    def rows(self, n_objects: int) -> Rows:  # noqa: ARG002
+        """Return answers from the tables."""
+        common = (self.total_scores, self.n_labels, self.first_code, self.constraints)
+        return CodeRows(lambda objects: self._weigh(objects, np.s_[:]), *common)
+
+    def _weigh(self, objects: IntArray, codes: Any) -> Counts:
+        counts = self.at_least[None, objects, codes], self.above[None, objects, codes]
+        return self.weighing.numerators(*counts, objects)
 
     def take(self, objects: IntArray) -> "StoredEngine":
         """Return the engine for some of the objects."""
-        parts = (
+        return StoredEngine(
             self.at_least[objects],
             self.above[objects],
             self.scores[objects],
             self.weighing.take(objects),
-        )
-        return StoredEngine(
-            *parts, allow_empty=self.allow_empty, options=self.options, constraints=self.constraints
+            allow_empty=self.allow_empty,
+            options=self.options,
+            constraints=self.constraints,
         )
 
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:
@@ -364,19 +277,7 @@ class StoredEngine(TableEngine):
         return scores
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of the p-values of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
         objects = np.arange(self.n_objects) if objects is None else objects
-        codes = encode(Y)
-        own = self.weighing.numerators(
-            self.at_least[objects, codes][None], self.above[objects, codes][None], objects
-        )
-        candidates = codes >= self.first_code
-        if self.constraints is not None:
-            candidates &= self.constraints.allow(Y)
-        return np.where(candidates, own.astype(np.int64), 0)
-
-    def _numerators(self, objects: IntArray) -> Counts:
-        """Return the numerators of every code, one row per object."""
-        return self.weighing.numerators(
-            self.at_least[None, objects], self.above[None, objects], objects
-        )
+        numerators = self._weigh(objects, encode(Y)).astype(np.int64)
+        return self._numerators_of_candidates(Y, numerators, objects)

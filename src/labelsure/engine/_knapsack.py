@@ -13,7 +13,7 @@ import numpy as np
 from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.engine._fold_arrays import FoldArrays
 from labelsure.engine._knapsack_kernels import MUCH, count_fitting, draw_fitting
-from labelsure.engine._pair_problem import ObjectSearch
+from labelsure.engine._pair_problem import ObjectProblem
 from labelsure.engine._rules import NO_RULES
 from labelsure.engine._weighing import Weighing
 
@@ -115,7 +115,7 @@ class Union(NamedTuple):
 
 
 def cover_region(
-    arrays: FoldArrays, weighing: Weighing, one: ObjectSearch, smallest: int, n_cells: int
+    arrays: FoldArrays, weighing: Weighing, one: ObjectProblem, smallest: int, n_cells: int
 ) -> Union:
     """Return knapsacks that together hold all labelsets of a region, in the energies' general form.
 
@@ -123,7 +123,7 @@ def cover_region(
     ----------
     arrays, weighing : FoldArrays, Weighing
         What the region follows from.
-    one : ObjectSearch
+    one : ObjectProblem
         Its object.
     smallest : int
         The smallest numerator of a member: more than that of a labelset stranger than all
@@ -165,7 +165,7 @@ def cover_region(
 def count_inside(
     arrays: FoldArrays,
     weighing: Weighing,
-    one: ObjectSearch,
+    one: ObjectProblem,
     thresholds: dict[int, int],
     smallest: int,
     n_cells: int,
@@ -292,7 +292,7 @@ def choose_thresholds(
     return {k: count for k, count in chosen.items() if count < len(ascending[k])}
 
 
-def _linear_costs(one: ObjectSearch, k: int) -> LinearCosts:
+def _linear_costs(one: ObjectProblem, k: int) -> LinearCosts:
     """Return a linear function that is nowhere above the additive score in fold ``k``.
 
     With pairs, a negative one f_i f_j is at least (f_i + f_j) / 2 times as negative, and what

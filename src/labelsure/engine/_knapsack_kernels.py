@@ -19,7 +19,7 @@ def count_fitting(
     Row r of ``rows`` becomes that of the first r positions that can be flipped, ``divided`` that
     often by MUCH; where there are fewer rows, they are used again and again.
 
-    Reference : knapsack_reference.count_fitting
+    Twin : knapsack_reference.count_fitting
     Requires : cells not negative; rows with budget + 1 columns, at least two, and as many numbers in divided
     Cost : O(p budget) additions
     """
@@ -62,7 +62,7 @@ def draw_fitting(
     The counts of sets of the first positions tell the last one that is flipped, and then the one
     before it.
 
-    Reference : knapsack_reference.draw_fitting
+    Twin : knapsack_reference.draw_fitting
     Requires : rows, divided as count_fitting has written them for the positions ``fitting``; random (m, f + 1) between
         0 and 1, f the most flips that fit; flips (m, p)
     Cost : O(f log p) per set

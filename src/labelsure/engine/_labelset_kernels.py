@@ -1,4 +1,4 @@
-"""Compiled steps on labelsets given as words of bits: flips, candidates, penalties, and heaps of keys to rank them.
+"""Compiled steps on labelsets given as words of bits: flips, candidates, penalties, and ranks.
 
 A key is minus the numerator, the total score, and the words of the code, the most significant
 first, with their highest bits turned over: then signed numbers come in the order of unsigned ones,
@@ -11,7 +11,6 @@ from labelsure._checks import IntArray
 from labelsure._compile import kernel_part, lean_kernel
 from labelsure.engine._fold_arrays import Penalties
 from labelsure.engine._lookup_kernels import Integer
-from labelsure.engine._pair_problem import Ranked
 from labelsure.engine._rule_kernels import DECIDED, obeys
 from labelsure.engine._rules import Rules
 from labelsure.measures._labelset_bits import Words
@@ -26,7 +25,7 @@ HIGHEST_BIT = np.uint64(1 << 63)
 def flip(words: Words, j: Integer) -> None:
     """Switch label j on or off.
 
-    Reference : exclusive or with 2^j
+    Twin : exclusive or with 2^j
     Requires : words (W,), j < 64 W
     Cost : one operation
     """
@@ -37,7 +36,7 @@ def flip(words: Words, j: Integer) -> None:
 def switch_off(words: Words, j: Integer) -> None:
     """Switch label j off, if it is on.
 
-    Reference : as flip
+    Twin : as flip
     Requires : as flip
     Cost : one operation
     """
@@ -48,7 +47,7 @@ def switch_off(words: Words, j: Integer) -> None:
 def is_some(words: Words) -> bool:
     """Tell whether some label is on.
 
-    Reference : words.any()
+    Twin : words.any()
     Requires : words (W,)
     Cost : O(W)
     """
@@ -58,11 +57,34 @@ def is_some(words: Words) -> bool:
     return bool(some_on)
 
 
+@lean_kernel
+def is_known(words: Words, i: Integer, begin: IntArray, known: Words) -> bool:
+    """Tell whether a labelset is among those from ``begin[i]`` to ``begin[i + 1]``.
+
+    Twin : numpy.isin
+    Requires : words (W,); known (E, W), these in ascending order
+    Cost : O(W log E)
+    """
+    low, high = begin[i], begin[i + 1]
+    while low < high:
+        middle = (low + high) // 2
+        w = 0
+        while w < words.shape[0] - 1 and known[middle, w] == words[w]:
+            w += 1
+        if known[middle, w] == words[w]:
+            return True
+        if known[middle, w] < words[w]:
+            low = middle + 1
+        else:
+            high = middle
+    return False
+
+
 @kernel_part
 def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
     """Tell whether a labelset is a candidate: some label is on, or none need be, and it obeys all rules.
 
-    Reference : (words.any() or allow_empty) and Rules.allow
+    Twin : (words.any() or allow_empty) and Rules.allow
     Requires : words (W,)
     Cost : O(W + terms of the rules)
     """
@@ -76,7 +98,7 @@ def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
 def count_bits(word: Integer) -> Integer:
     """Return the number of bits set in a word of 64.
 
-    Reference : int.bit_count
+    Twin : int.bit_count
     Requires : word uint64
     Cost : a dozen operations
     """
@@ -102,7 +124,7 @@ def penalise(
 
     Where begin is the end of ``label`` that is the penalty itself.
 
-    Reference : measures._energy.Penalty.costs
+    Twin : measures._energy.Penalty.costs
     Requires : words (W,), label (p,), penalty (K,); known (W,), for notes
     Cost : O(p), and one word operation per anchor, fold and word
     """
@@ -141,7 +163,7 @@ def write_key(
 ) -> None:
     """Write the key of a labelset into a row; without ``by_total`` its numerator counts alone.
 
-    Reference : the tuples that labelset_reference.ranked sorts by
+    Twin : the tuples that labelset_reference.ranked sorts by
     Requires : words (W,), keys (n, 2 + W), or (n, 2) where nobody asks for labelsets
     Cost : O(W)
     """
@@ -156,7 +178,7 @@ def write_key(
 def precedes(a: Integer, b: Integer, keys: IntArray, best_first: bool) -> bool:
     """Tell whether row a comes before row b, the best first or the worst.
 
-    Reference : tuple comparison
+    Twin : tuple comparison
     Requires : keys (n, 2 + W)
     Cost : O(W)
     """
@@ -168,59 +190,10 @@ def precedes(a: Integer, b: Integer, keys: IntArray, best_first: bool) -> bool:
 
 
 @lean_kernel
-def sift(heap: IntArray, size: Integer, place: Integer, best_on_top: bool, keys: IntArray) -> None:
-    """Restore a heap of ``size`` rows, the best or the worst on top, in which the entry at ``place`` is new.
-
-    Reference : heapq
-    Requires : a heap but for that entry; keys (n, 2 + W)
-    Cost : O(log n) comparisons
-    """
-    entry = heap[place]
-    while place > 0 and precedes(entry, heap[(place - 1) // 2], keys, best_on_top):
-        heap[place] = heap[(place - 1) // 2]
-        place = (place - 1) // 2
-    child = 2 * place + 1
-    while child < size:
-        if child + 1 < size and precedes(heap[child + 1], heap[child], keys, best_on_top):
-            child += 1
-        if not precedes(heap[child], entry, keys, best_on_top):
-            break
-        heap[place] = heap[child]
-        place, child = child, 2 * child + 1
-    heap[place] = entry
-
-
-@kernel_part
-def offer(
-    value: Integer, total: Integer, words: Words, by_total: bool, n_found: Integer, best: Ranked
-) -> Integer:
-    """Put a labelset among the best found if it belongs there; return how many these are.
-
-    Reference : heapq.heappushpop
-    Requires : n_found of the best there are found
-    Cost : O(log n) comparisons
-    """
-    order, keys = best.order, best.keys
-    n_best = keys.shape[0] - 1
-    best_on_top = n_best < 0  # False, but no constant: numba would compile sift again for each
-    row = order[n_found]
-    write_key(value, total, words, by_total, row, keys)
-    place = n_found
-    if n_found == n_best:
-        if not precedes(row, order[0], keys, not best_on_top):
-            return n_found
-        order[0], order[n_best] = row, order[0]
-        place = 0
-    n_found = min(n_found + 1, n_best)
-    sift(order, n_found, place, best_on_top, keys)
-    return n_found
-
-
-@lean_kernel
 def insert(n_found: Integer, keys: IntArray) -> Integer:
     """Put the last row where it belongs among the best found, unless it is one of these; return how many there are.
 
-    Reference : sorted
+    Twin : sorted
     Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last row comes before the k-th
     Cost : O(k W)
     """

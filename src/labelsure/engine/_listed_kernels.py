@@ -1,14 +1,12 @@
 """Compiled looks at those labelsets with discounts that may matter, by bounds of what they score."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._checks import IntArray
 from labelsure._compile import kernel_part, lean_kernel
-from labelsure.engine._discounted import Discounted
-from labelsure.engine._fold_arrays import FAR, ScoreTables
+from labelsure.engine._fold_arrays import FAR, Discounted, ScoreTables
 from labelsure.engine._labelset_kernels import (
     NUMERATOR,
     TOTAL,
@@ -27,7 +25,6 @@ from labelsure.engine._lookup_kernels import (
 from labelsure.engine._rule_kernels import is_on
 from labelsure.engine._walk_kernels import FOUND, Found
 from labelsure.engine._weighing import ObjectWeighings
-from labelsure.measures._energy import Energy
 
 
 class LabelCosts(NamedTuple):
@@ -47,21 +44,16 @@ class LabelCosts(NamedTuple):
     nothing: IntArray
 
     @classmethod
-    def of(cls, energies: Sequence[Energy], objects: IntArray) -> "LabelCosts":
-        """Return those of some objects under the folds' energies, in their general form."""
-        constant, unary = (
-            np.stack([getattr(one, part)[objects] for one in energies])
-            for part in ("constant", "unary")
-        )
-        scores, nothing = np.zeros((2, len(energies)), dtype=np.int64)
-        return cls(constant, unary, scores, nothing)
+    def of(cls, constant: IntArray, unary: IntArray) -> "LabelCosts":
+        """Return these costs with room."""
+        return cls(constant, unary, *np.zeros((2, len(unary)), dtype=np.int64))
 
 
 @kernel_part
 def add_labels(i: Integer, e: Integer, costs: LabelCosts, listed: Discounted) -> None:
     """Write the general scores of listed labelset e for object i.
 
-    Reference : Energy.scores
+    Twin : Energy.scores
     Requires : as LabelCosts
     Cost : K additions per label
     """
@@ -98,7 +90,7 @@ class ListedBounds(NamedTuple):
 def bound_listed(i: Integer, listed: Discounted, bounds: ListedBounds) -> Integer:
     """Write the bounds of object i; return the labelset of lowest total.
 
-    Reference : Energy.scores
+    Twin : Energy.scores
     Requires : at least one
     Cost : two additions per label on
     """
@@ -130,7 +122,7 @@ def offer_listed(
     One with scores above some level in all folds cannot reach the worst of the best; nor can one
     that may tie with it but has a higher total. Neither is looked at.
 
-    Reference : the definition
+    Twin : the definition
     Requires : at least one; no links or penalties
     Cost : two additions per label on, and what weigh takes for those looked at
     """
@@ -181,7 +173,7 @@ def raise_by_listed(
     label off, and most labelsets do not exceed that: then only their own labels and the leader's
     are looked at. One that by a bound of its scores cannot raise any is not looked at.
 
-    Reference : the maximum over listed labelsets
+    Twin : the maximum over listed labelsets
     Requires : found (n, q, 2); at least one; no links or penalties
     Cost : three additions per label on; O(q) for each that is a new leader
     """
@@ -236,7 +228,7 @@ def count_listed(
 
     One with scores above some level in all folds has a lower one, and is not looked at.
 
-    Reference : the definition
+    Twin : the definition
     Requires : counts (n, 2); no links or penalties
     Cost : two additions per label on, and twice what weigh takes for those looked at
     """

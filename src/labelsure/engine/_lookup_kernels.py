@@ -21,7 +21,7 @@ BELOW = 2**50 - 1
 def integer_square_root(square: Integer) -> Integer:
     """Return the largest integer whose square is at most ``square``; 0 for negative ones.
 
-    Reference : math.isqrt
+    Twin : math.isqrt
     Requires : square < 2^62
     Cost : one float square root and two comparisons
     """
@@ -39,7 +39,7 @@ def integer_square_root(square: Integer) -> Integer:
 def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
     """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
 
-    Reference : labelsets._p_values.count_at_least
+    Twin : labelsets._p_values.count_at_least
     Requires : all of the fold's values before position are below score
     Cost : O(log d) comparisons, d the number of values passed
     """
@@ -64,7 +64,7 @@ def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTable
 def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Integer:
     """Return how many calibration scores of all folds are at least ``scores + more``.
 
-    Reference : the sum over the folds of count_at_least
+    Twin : the sum over the folds of count_at_least
     Requires : scores, more (K,); no links
     Cost : one look-up per fold; the innermost step of every search, 2 to 3 ns per fold
     """
@@ -90,7 +90,7 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
 def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
     """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
 
-    Reference : measures._energy.Energy.scores
+    Twin : measures._energy.Energy.scores
     Requires : additive below 2^50, or so far beyond that it is out of reach: the root of 2^50 stands for it then
     Cost : at most one square root
     """
@@ -103,7 +103,7 @@ def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
 def total_of(scores: IntArray, more: IntArray, penalty: IntArray, tables: ScoreTables) -> Integer:
     """Return the total score over the folds of a labelset with additive scores ``scores + more``.
 
-    Reference : the sum of labelset_reference.score
+    Twin : the sum of labelset_reference.score
     Requires : scores, more, penalty (K,)
     Cost : O(K)
     """
@@ -123,7 +123,7 @@ def weigh(
 ) -> Integer:
     """Return the numerator of the p-value of a labelset with additive scores ``scores + more``.
 
-    Reference : labelset_reference.numerator; with weights, _weighing.Weighing.numerators
+    Twin : labelset_reference.numerator; with weights, _weighing.Weighing.numerators
     Requires : scores, more, penalty (K,)
     Cost : one look-up per fold, two where smoothed
     """
@@ -155,7 +155,7 @@ def weigh(
 def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
     """Tell whether numerators are a start and counts of additive scores: ``count_additive`` takes a third of the time.
 
-    Reference : the definition
+    Twin : the definition
     Requires : nothing
     Cost : O(K)
     """
@@ -176,7 +176,7 @@ def value_of(
 ) -> Integer:
     """Return the numerator of additive scores ``scores + more``.
 
-    Reference : weigh
+    Twin : weigh
     Requires : scores, more, penalty (K,), the last zeros where plain is, as only_counts tells
     Cost : that of count_additive or weigh
     """
@@ -189,7 +189,7 @@ def value_of(
 def weighing_of(i: Integer, weighings: ObjectWeighings) -> ObjectWeighing:
     """Return the weighing of one of several objects.
 
-    Reference : Weighing.of
+    Twin : Weighing.of
     Requires : as ObjectWeighings
     Cost : one number
     """
@@ -205,7 +205,7 @@ def score_with(count: Integer, merged: IntArray) -> Integer:
 
     FAR where all scores are such, -FAR where none is.
 
-    Reference : the definition
+    Twin : the definition
     Requires : merged ascending
     Cost : one look-up
     """
@@ -228,7 +228,7 @@ def highest_score(
     the numerator, -FAR where none has. Numerators change at calibration scores and right after them
     only.
 
-    Reference : the definition
+    Twin : the definition
     Requires : scores (K,), for notes, and nothing (K,), zeros; no links
     Cost : one look-up where counts are added up, else K for each bit of the number of calibration scores
     """

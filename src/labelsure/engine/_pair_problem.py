@@ -1,122 +1,24 @@
-"""One object posed as a search problem, with or without costs of pairs: labelsets as flips of its most likely one."""
+"""Objects whose labels have costs in pairs, posed as search problems: labelsets as flips of the likeliest."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._checks import BoolArray, FloatArray, IntArray
-from labelsure.engine import _fold_arrays
-from labelsure.engine._fold_arrays import FoldArrays, Lookup
+from labelsure.engine._fold_arrays import FAR, FoldArrays, Lookup
 from labelsure.measures._labelset_bits import Words, pack
 
-FAR = _fold_arrays.FAR
+# Entries of PairStack.state: the level reached (-1: finished), whether the list of the present level
+# was made, the numerator that is still looked for, and whether a member is known below this level
+LEVEL, LISTED, LIMIT, SURE = range(4)
+NEW = -1
 
-# Entries of ``numbers``: the level reached (-1: finished), labelsets found, work done in
-# evaluations, whether the root was looked at, whether the list of the present level was made,
-# labelsets in the buffer
-LEVEL, FOUND, WORK, STARTED, LISTED, WRITTEN = range(6)
-N_NUMBERS = 6
+# Columns of PairStack.levels, and rows of PairStack.entries
+BEGIN, CHILD, LENGTH, FLIPPED = range(4)
+LABEL, VALUE = range(2)
 
-# What a numerator is asked of: the labelset itself; everything with the next flip; everything with
-# a later one; everything below a node; a labelset with one flip more, at most
-ITSELF, BELOW, AFTER, NODE, OWN_BOUND = range(5)
-
-# What a call of a kernel ends with
-FINISHED, BUDGET_SPENT, BUFFER_FULL, NO_ROOM = range(4)
-
-
-class Allowance(NamedTuple):
-    """What a search may spend: evaluations, and more of them for each member that it finds."""
-
-    budget: int
-    per_member: int = 0
-
-    def left(self, numbers: IntArray) -> int:
-        """Return how many evaluations are left to a search."""
-        return self.budget + self.per_member * int(numbers[FOUND]) - int(numbers[WORK])
-
-
-class Buffer(NamedTuple):
-    """Room for labelsets, (m, W), and their numerators, (m,); with none they are only counted."""
-
-    words: Words
-    numerators: IntArray
-
-    @classmethod
-    def of(cls, n_room: int, n_words: int) -> "Buffer":
-        """Return room for this many labelsets."""
-        return cls(np.empty((n_room, n_words), dtype=np.uint64), np.empty(n_room, dtype=np.int64))
-
-
-class Ranked(NamedTuple):
-    """The best labelsets found.
-
-    Attributes
-    ----------
-    order : (k + 1,)
-        Rows of ``keys``: a heap with the worst on top, and a spare row last.
-    keys : (k + 1, 2 + W)
-        See _ranking_kernels.
-    """
-
-    order: IntArray
-    keys: IntArray
-
-
-class Goal(NamedTuple):
-    """What a search with pairs looks for.
-
-    Attributes
-    ----------
-    ranked : bool
-        Whether the best labelsets, else all with a numerator of at least ``limit[0]``.
-    by_total : bool
-        Whether total scores and codes decide between equal numerators; else anything may.
-    limit : (3,)
-        The numerator and total score of the worst that is still looked for, and whether as many as
-        asked for are found.
-    """
-
-    ranked: bool
-    by_total: bool
-    limit: IntArray
-
-
-class PairStack(NamedTuple):
-    """The state of a search with pairs.
-
-    Attributes
-    ----------
-    numbers : (6,)
-        See above.
-    levels : (n + 2, 4)
-        The next child of each level, where its list begins, its length, and the label flipped to
-        come here.
-    scores : (n + 2, K)
-        The additive scores at each level.
-    changes : float (K, m)
-        The lists of all levels one after the other: what each flip adds.
-    entries : (3, m)
-        Theirs: a label, the numerator with it flipped, and the highest one below that.
-    words : uint64 (W,)
-        The present labelset.
-    """
-
-    numbers: IntArray
-    levels: IntArray
-    scores: IntArray
-    changes: FloatArray
-    entries: IntArray
-    words: Words
-
-
-# Columns of PairStack.levels, rows of PairStack.entries, and the entry of Goal.limit after those of
-# a rank
-CHILD, BEGIN, LENGTH, FLIPPED = range(4)
-LABEL, OWN, REACH = range(3)
-FULL = 2
-
+# What a numerator is asked of: everything with the next flip, with a later one, or below a node
+BELOW, AFTER, NODE = range(3)
 
 MAX_MODE_SWEEPS = 20
 
@@ -170,9 +72,8 @@ class PairProblem(NamedTuple):
     costs: PairCosts
 
 
-@dataclass(eq=False)
-class ObjectSearch:
-    """One object with all that searches for its labelsets take.
+class ObjectProblem(NamedTuple):
+    """One object with all that searches for its labelsets, and estimates, take.
 
     Attributes
     ----------
@@ -187,6 +88,134 @@ class ObjectSearch:
     i: int
     problem: PairProblem
     lookup: Lookup
+
+
+class PairBlock(NamedTuple):
+    """The problems of several objects with pairs."""
+
+    problems: list[ObjectProblem]
+
+    @property
+    def label(self) -> IntArray:
+        """The labels in the order in which they are flipped, (n, q)."""
+        return np.stack([one.problem.labels for one in self.problems])
+
+    @property
+    def mode(self) -> Words:
+        """The modes, uint64 (n, W)."""
+        modes: Words = np.stack([one.problem.mode for one in self.problems])
+        return modes
+
+
+class PairStack(NamedTuple):
+    """The state of a search with pairs.
+
+    Attributes
+    ----------
+    state : (4,)
+        See above.
+    levels : (n + 2, 4)
+        Where the list of each level begins, its next child, its length, and the label flipped to
+        come here.
+    scores : (n + 2, K)
+        The additive scores at each level.
+    changes : float (K, m)
+        The lists of all levels one after the other: what each flip adds.
+    entries : (2, m)
+        Theirs: a label, and the highest numerator with it flipped, of the labelset itself where all
+        members are looked for, and else of everything below.
+    words : uint64 (W,)
+        The present labelset.
+    """
+
+    state: IntArray
+    levels: IntArray
+    scores: IntArray
+    changes: FloatArray
+    entries: IntArray
+    words: Words
+
+
+class Desk(NamedTuple):
+    """Room for the list at hand.
+
+    Attributes
+    ----------
+    labels, order : (q,)
+        The labels, as many as there are in the list; its places, cheap flips first.
+    fresh, forced : float (K, q)
+        What flipping each of them alone adds now, whole numbers; how much higher ``bounds`` is if
+        it is flipped.
+    nearest : float (K, q)
+        The least of ``forced`` from each place of the order on.
+    totals : float (q,)
+        What each flip adds to the total of the additive scores.
+    work, places : float (3, q), (q,)
+        Room for bounds.
+    bounds : (K,)
+        Lower bounds of what flips of any of them add together.
+    more, penalty, asked_penalty : (K,)
+        What is asked about adds this at least; penalties of all below, and of what is asked about.
+    notes_of_words : uint64 (W,)
+    """
+
+    labels: IntArray
+    order: IntArray
+    fresh: FloatArray
+    forced: FloatArray
+    nearest: FloatArray
+    totals: FloatArray
+    work: FloatArray
+    places: IntArray
+    bounds: IntArray
+    more: IntArray
+    penalty: IntArray
+    asked_penalty: IntArray
+    notes_of_words: Words
+
+
+class PairRoom(NamedTuple):
+    """Room for one search, which can be taken up again."""
+
+    stack: PairStack
+    desk: Desk
+
+    @classmethod
+    def of(cls, problem: PairProblem) -> "PairRoom":
+        """Return room for a search that begins."""
+        (n_folds, n), n_all = problem.changes.shape, len(problem.costs.sign)
+        # memory that no list reaches is never touched
+        width = n * (n + 1) // 2 + 1
+        stack = PairStack(
+            state=np.array([0, NEW, -FAR, 0]),
+            levels=np.zeros((n + 2, 4), dtype=np.int64),
+            scores=np.zeros((n + 2, n_folds), dtype=np.int64),
+            changes=np.empty((n_folds, width)),
+            entries=np.empty((2, width), dtype=np.int64),
+            words=problem.mode.copy(),
+        )
+        stack.levels[0, LENGTH] = n
+        stack.scores[0] = problem.base
+        stack.changes[:, :n] = problem.changes
+        stack.entries[LABEL, :n] = problem.labels
+        of_labels, of_folds = np.empty((3, n_all), dtype=np.int64), np.zeros((4, n_folds), np.int64)
+        floats, lists = np.empty((4, n_all)), np.empty((3, n_folds, n_all))
+        desk = Desk(
+            labels=of_labels[0],
+            order=of_labels[1],
+            fresh=lists[0],
+            forced=lists[1],
+            nearest=lists[2],
+            totals=floats[3],
+            work=floats[:3],
+            places=of_labels[2],
+            bounds=of_folds[0],
+            more=of_folds[1],
+            penalty=of_folds[2],
+            asked_penalty=of_folds[3],
+            notes_of_words=np.empty_like(problem.mode),
+        )
+        return cls(stack, desk)
 
 
 def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:

@@ -1,233 +1,473 @@
-"""Searches where pairs of labels have costs: the state of the compiled search, and what is asked of it."""
+r"""The search where pairs of labels have costs: depth first, compiled.
 
-from collections.abc import Iterator
+A node of the search tree is a set of flips together with a list of the labels that may still be
+flipped; its children flip one of the list, and may flip what comes after it::
+
+        {}  list a b c d e                  b and e were dropped: no labelset
+        /         |         \               looked for has them flipped here
+    {a} c d     {c} d      {d}
+     /    \       |
+  {a,c} d {a,d} {c,d}                       so lists become short soon
+
+A label leaves the list of a node, and of all nodes below, once a bound tells that no labelset
+looked for has it flipped there. The work per node follows the lists and not the number of labels.
+What each flip adds is kept for every list, in floats that hold whole numbers below 2^53 exactly.
+"""
+
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._checks import IntArray
+from labelsure._compile import kernel_part, lean_kernel
 from labelsure._parallel import stop_if_asked
 from labelsure.engine import _pair_problem as states
-from labelsure.engine._bound_kernels import FlipList
-from labelsure.engine._fold_arrays import Lookup
-from labelsure.engine._labelset_kernels import CODE, HIGHEST_BIT, NUMERATOR
-from labelsure.engine._pair_kernels import Desk, search_pairs
-from labelsure.engine._pair_problem import Allowance, Buffer, Goal, PairProblem, PairStack, Ranked
+from labelsure.engine._bound_kernels import bound_flips
+from labelsure.engine._fold_arrays import FAR, Lookup, Penalties
+from labelsure.engine._labelset_kernels import (
+    NUMERATOR,
+    TOTAL,
+    flip,
+    insert,
+    is_candidate,
+    is_known,
+    penalise,
+    precedes,
+    switch_off,
+    write_key,
+)
+from labelsure.engine._lookup_kernels import Integer, total_of, weigh
+from labelsure.engine._pair_problem import (
+    Desk,
+    PairBlock,
+    PairCosts,
+    PairRoom,
+    PairStack,
+    force_label,
+)
+from labelsure.engine._rule_kernels import obeys
+from labelsure.engine._rules import Rules
+from labelsure.engine._walk_kernels import (
+    FINISHED,
+    FLIPPED,
+    FORCED_POSITION,
+    FOUND,
+    ROW,
+    SMALLEST,
+    UPPER,
+    WORK,
+    Asked,
+    Found,
+)
 from labelsure.measures._labelset_bits import Words
 
 CALL = 200_000
 """Evaluations of one call of the kernel, at most about 0.1 s, so that an interrupt is heard soon."""
 
+WORK_PER_EVALUATION = 8
+"""Entries of lists that take about as long as looking up one score."""
 
-class Best(NamedTuple):
-    """The best labelsets of one problem.
+ANCHORS_PER_EVALUATION = 256
+"""Words of anchors that a labelset is compared with while the scores of all folds are looked up."""
+
+
+class PairGoal(NamedTuple):
+    """What a search with pairs looks for, and room for the answer.
 
     Attributes
     ----------
-    words : uint64 array of shape (k, W)
-    rank : int64 array of shape (k, 2)
-        Numerators and total scores, in order.
-    missed : int or None
-        What no numerator of a labelset that was not found exceeds; None where these are the best
-        for sure.
-    work : int
-        Evaluations that it took.
+    ranked, by_total : bool
+        As in Asked.
+    known : uint64 (E, W)
+        Labelsets that are skipped, in ascending order.
+    known_begin : (2,)
+        0 and E.
+    keys : (k + 1, 2 + W)
+        As in Found.
+    numbers : (4,)
+        As in Found.
     """
 
-    words: Words
-    rank: IntArray
-    missed: int | None
-    work: int
+    ranked: bool
+    by_total: bool
+    known: Words
+    known_begin: IntArray
+    keys: IntArray
+    numbers: IntArray
 
 
-def read_keys(keys: IntArray) -> tuple[Words, IntArray]:
-    """Return the words of labelsets, and their numerators and total scores, (n, W) and (n, 2).
-
-    Examples
-    --------
-    >>> from labelsure.engine._labelset_kernels import write_key
-    >>> key = np.empty((1, 3), dtype=np.int64)
-    >>> write_key(7, 40, np.array([5], dtype=np.uint64), True, 0, key)
-    >>> read_keys(key)
-    (array([[5]], dtype=uint64), array([[ 7, 40]]))
-    """
-    words: Words = np.ascontiguousarray(keys[:, : CODE - 1 : -1]).view(np.uint64) ^ HIGHEST_BIT
-    rank: IntArray = keys[:, :CODE] * np.array([-1, 1])
-    return words, rank
-
-
-def read_sorted(keys: IntArray) -> tuple[Words, IntArray]:
-    """Return the same, the most plausible labelset first."""
-    return read_keys(keys[np.lexsort(keys.T[::-1])] if len(keys) > 1 else keys)
-
-
-class PairSearch:
-    """A search of one problem, which can be interrupted and taken up again.
-
-    Parameters
-    ----------
-    problem : PairProblem
-        What to search.
-    lookup : Lookup
-        How scores become numerators.
-    n_room : int
-        How many labelsets can be kept at a time.
-    """
-
-    def __init__(self, problem: PairProblem, lookup: Lookup, n_room: int) -> None:
-        n_folds, n_labels = problem.changes.shape
-        # lists have places of their own
-        self.problem, self.lookup = (
-            problem,
-            lookup._replace(rules=lookup.rules.placed(problem.labels[:0])),
-        )
-        width = 3 * n_labels + 1
-        self.stack = PairStack(
-            numbers=np.zeros(states.N_NUMBERS, dtype=np.int64),
-            levels=np.zeros((n_labels + 2, 4), dtype=np.int64),
-            scores=np.zeros((n_labels + 2, n_folds), dtype=np.int64),
-            changes=np.empty((n_folds, width)),
-            entries=np.empty((3, width), dtype=np.int64),
-            words=problem.mode.copy(),
-        )
-        self.stack.levels[0, states.LENGTH] = n_labels
-        self.stack.scores[0] = problem.base
-        self.stack.changes[:, :n_labels] = problem.changes
-        self.stack.entries[states.LABEL, :n_labels] = problem.labels
-        n_all, n_words = len(problem.costs.sign), len(problem.mode)
-        places, of_folds = (
-            np.empty((3, n_all), dtype=np.int64),
-            np.zeros((4, n_folds), dtype=np.int64),
-        )
-        of_flips, of_labels = np.empty((3, n_folds, n_all)), np.empty((4, n_all))
-        flips = FlipList(places[0], of_flips[0], of_folds[0], of_flips[1], of_labels[:3], places[1])
-        known: Words = np.empty(n_words, dtype=np.uint64)
-        _, more, penalty, asked_penalty = of_folds
-        self.desk = Desk(
-            flips, places[2], of_labels[3], of_flips[2], more, penalty, asked_penalty, known
-        )
-        self.best = Ranked(
-            np.arange(n_room + 1), np.empty((n_room + 1, CODE + n_words), dtype=np.int64)
-        )
-
-    @property
-    def work(self) -> int:
-        """Evaluations so far."""
-        return int(self.stack.numbers[states.WORK])
-
-    def go_on(self, goal: Goal, budget: int) -> int:
-        """Search on, with an empty buffer; return how the kernel ended."""
-        self.stack.numbers[states.WRITTEN] = 0
-        ended, last_work = states.NO_ROOM, self.work + budget
-        while ended == states.NO_ROOM:
-            stop_if_asked()
-            left, stack = last_work - self.work, self.stack
-            ended = search_pairs(
-                self.problem.costs, self.lookup, goal, left, stack, self.desk, self.best
-            )
-            if ended == states.NO_ROOM:  # make room for longer lists
-                changes = np.hstack([stack.changes, np.empty_like(stack.changes)])
-                self.stack = stack._replace(changes=changes, entries=np.tile(stack.entries, 2))
-        return ended
-
-    def open_bound(self) -> int:
-        """Return what no numerator of a labelset exceeds that an unfinished search has not looked at."""
-        stack = self.stack
-        level = int(stack.numbers[states.LEVEL])
-        if not stack.numbers[states.STARTED] or (level == 0 and not stack.numbers[states.LISTED]):
-            return states.FAR
-        bounds = []
-        for at in range(level + 1):
-            begin, child, length = (
-                int(stack.levels[at, column])
-                for column in (states.BEGIN, states.CHILD, states.LENGTH)
-            )
-            if (
-                at == level and not stack.numbers[states.LISTED]
-            ):  # the present node's own list is still to be made
-                begin, child = (
-                    int(stack.levels[at - 1, states.BEGIN]),
-                    int(stack.levels[at - 1, states.CHILD]) - 1,
-                )
-                length = child + 1
-            bounds.append(
-                int(
-                    stack.entries[states.REACH, begin + child : begin + length].max(
-                        initial=-states.FAR
-                    )
-                )
-            )
-        return max(bounds)
-
-
-def list_pair_members(
-    problem: PairProblem, lookup: Lookup, smallest: int, found: Buffer, allowance: Allowance
-) -> Iterator[tuple[int, bool]]:
-    """Search a region; yield how many members were found since, and whether the search is finished.
-
-    They are in ``found`` until the next step, if that has room. Ends x.
-    """
-    search = PairSearch(problem, lookup, len(found.numerators))
-    goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
-    ended = states.BUFFER_FULL
-    while ended != states.FINISHED and allowance.left(search.stack.numbers) > 0:
-        before = int(search.stack.numbers[states.FOUND])
-        ended = search.go_on(goal, min(CALL, allowance.left(search.stack.numbers)))
-        n_new = int(search.stack.numbers[states.FOUND]) - before
-        n_kept = min(n_new, len(found.numerators))
-        found.words[:n_kept], rank = read_keys(search.best.keys[:n_kept])
-        found.numerators[:n_kept] = rank[:, NUMERATOR]
-        yield n_new, ended == states.FINISHED
-
-
-def best_pair_members(
-    problem: PairProblem,
+@lean_kernel
+def search_pairs(
+    costs: PairCosts,
     lookup: Lookup,
-    n_best: int,
-    *,
-    by_total: bool = True,
-    budget: int,
-) -> Best:
-    """Return the best labelsets of one problem; of those met until the budget is spent.
+    goal: PairGoal,
+    budget: Integer,
+    stack: PairStack,
+    desk: Desk,
+) -> None:
+    """Go on with a search for the best labelsets, or for all that have some numerator or more.
 
-    Parameters
-    ----------
-    problem, lookup, n_best
-        What to search, and how many labelsets for.
-    by_total : bool
-        Whether total scores and codes decide between equal numerators; else anything may.
-    budget : int
-        Evaluations.
+    It stops when nothing is left, when its budget is spent, or when the list of labelsets that it
+    fills might not hold those of one node more.
+
+    Twin : labelset_reference.ranked
+    Requires : a room that is new or that an earlier call has left; goal.keys as in Found, with more
+        than q rows where labelsets are listed
+    Cost : two evaluations of K look-ups for each label that a list keeps; O(n K) for a list of n
     """
-    reached = -states.FAR
-    if n_best > len(problem.labels) + 1:
-        reached = _reached_by(problem, lookup, n_best, budget)
-    search = PairSearch(problem, lookup, n_best)
-    limit = np.array([reached, states.FAR, 0], dtype=np.int64)
-    goal = Goal(ranked=True, by_total=by_total, limit=limit)
-    ended = states.BUDGET_SPENT
-    while ended != states.FINISHED and search.work < budget:
-        ended = search.go_on(goal, min(CALL, budget - search.work))
-    found = search.best.order[: int(search.stack.numbers[states.FOUND])]
-    missed = None if ended == states.FINISHED else search.open_bound()
-    return Best(*read_sorted(search.best.keys[found]), missed, search.work)
+    state = stack.state
+    levels = stack.levels
+    n_room = goal.keys.shape[0] - 1
+    last_work = goal.numbers[WORK] + budget
+    if goal.ranked and goal.numbers[FOUND] == n_room:
+        state[states.LIMIT] = max(state[states.LIMIT], -goal.keys[n_room - 1, NUMERATOR])
+    if state[states.LISTED] == states.NEW:
+        state[states.LISTED] = 0
+        for k in range(desk.more.shape[0]):
+            desk.more[k] = 0
+        value = ask_exactly(stack.scores[0], lookup, goal, stack, desk)
+        state[states.SURE] = take_in(value, stack.scores[0], lookup, goal, stack, desk)
+    while state[states.LEVEL] >= 0 and goal.numbers[WORK] < last_work:
+        level = state[states.LEVEL]
+        if state[states.LISTED] == 0:
+            if not goal.ranked and 0 < n_room < goal.numbers[FOUND] + costs.sign.shape[0]:
+                break
+            n = open_list(costs, lookup, goal, stack, desk)
+            keep_children(n, lookup, goal, stack, desk)
+        if levels[level, states.CHILD] == levels[level, states.LENGTH]:  # go back
+            if level > 0:
+                flip(stack.words, levels[level, states.FLIPPED])
+            state[states.LEVEL] = level - 1
+            continue
+        at = levels[level, states.BEGIN] + levels[level, states.CHILD]
+        levels[level, states.CHILD] += 1
+        for k in range(stack.scores.shape[1]):
+            stack.scores[level + 1, k] = stack.scores[level, k] + np.int64(stack.changes[k, at])
+        flip(stack.words, stack.entries[states.LABEL, at])
+        levels[level + 1, states.FLIPPED] = stack.entries[states.LABEL, at]
+        state[states.LEVEL], state[states.LISTED] = level + 1, 0
+        member = stack.entries[states.VALUE, at] >= state[states.LIMIT]
+        state[states.SURE] = not goal.ranked and member
+    goal.numbers[FINISHED] = state[states.LEVEL] < 0
 
 
-def _reached_by(problem: PairProblem, lookup: Lookup, n_labelsets: int, budget: int) -> int:
-    """Return a numerator that at least this many labelsets reach, or one below all.
+@kernel_part
+def ask_exactly(
+    scores: IntArray, lookup: Lookup, goal: PairGoal, stack: PairStack, desk: Desk
+) -> Integer:
+    """Return the numerator of the present labelset, whose scores are ``scores + desk.more``.
 
-    A search for many labelsets that begins without a limit goes deep before it finds any that are
-    good.
+    Twin : labelset_reference.numerator
+    Requires : scores (K,)
+    Cost : one evaluation
     """
-    few = best_pair_members(problem, lookup, len(problem.labels) + 1, by_total=False, budget=budget)
-    smallest, left = int(few.rank[-1, NUMERATOR]) // 2 if len(few.rank) else 0, budget
-    while smallest > 0 and left > 0:
-        search = PairSearch(problem, lookup, n_labelsets)
-        goal = Goal(ranked=False, by_total=False, limit=np.array([smallest, 0, 0], dtype=np.int64))
-        ended = states.BUDGET_SPENT
-        while ended not in (states.FINISHED, states.BUFFER_FULL) and search.work < left:
-            ended = search.go_on(goal, min(CALL, left - search.work))
-        if ended == states.BUFFER_FULL:
-            return smallest
-        smallest, left = smallest // 2, left - search.work
-    return -states.FAR
+    penalise_exactly(
+        lookup.penalties, stack.words, goal.numbers, desk.asked_penalty, desk.notes_of_words
+    )
+    goal.numbers[WORK] += 1
+    return weigh(scores, desk.more, desk.asked_penalty, lookup.weighing, lookup.tables)
+
+
+@lean_kernel
+def take_in(
+    value: Integer,
+    scores: IntArray,
+    lookup: Lookup,
+    goal: PairGoal,
+    stack: PairStack,
+    desk: Desk,
+) -> bool:
+    """Rank, list or count the present labelset if it is looked for; tell whether it is a member.
+
+    Twin : sorted
+    Requires : as ask_exactly, which has returned ``value``
+    Cost : see insert
+    """
+    numbers, words, keys = goal.numbers, stack.words, goal.keys
+    limit, n_room = stack.state[states.LIMIT], keys.shape[0] - 1
+    if value < limit:
+        return False
+    if not is_candidate(words, lookup.allow_empty, lookup.rules):
+        return not goal.ranked
+    if goal.known.shape[0] > 0 and is_known(words, 0, goal.known_begin, goal.known):
+        return not goal.ranked
+    if not goal.ranked:
+        if n_room > 0:
+            write_key(value, np.int64(0), words, True, numbers[FOUND], keys)
+        numbers[FOUND] += 1
+        return True
+    total = np.int64(0)
+    if goal.by_total:
+        total = total_of(scores, desk.more, desk.asked_penalty, lookup.tables)
+    write_key(value, total, words, True, n_room, keys)
+    if numbers[FOUND] < n_room or precedes(np.int64(n_room), np.int64(n_room - 1), keys, True):
+        numbers[FOUND] = insert(numbers[FOUND], keys)
+        if numbers[FOUND] == n_room:
+            stack.state[states.LIMIT] = max(limit, -keys[n_room - 1, NUMERATOR])
+    return False
+
+
+@kernel_part
+def open_list(
+    costs: PairCosts, lookup: Lookup, goal: PairGoal, stack: PairStack, desk: Desk
+) -> Integer:
+    """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many.
+
+    That is at first everything, then what comes after the last flip in the list above.
+
+    Twin : the definition
+    Requires : the list above
+    Cost : O(n K), see bound_flips
+    """
+    state = stack.state
+    levels = stack.levels
+    entries = stack.entries
+    level, penalties = state[states.LEVEL], lookup.penalties
+    n_folds = stack.scores.shape[1]
+    source = np.int64(0)
+    begin = np.int64(0)
+    n = levels[0, states.LENGTH]
+    if level > 0:
+        source = levels[level - 1, states.BEGIN] + levels[level - 1, states.CHILD]
+        begin = levels[level - 1, states.BEGIN] + levels[level - 1, states.LENGTH]
+        n = begin - source
+    levels[level, states.BEGIN] = begin
+    state[states.LISTED] = 1
+    goal.numbers[WORK] += n * n_folds // WORK_PER_EVALUATION
+    if goal.ranked and level > 0:  # the limit may have risen since
+        reach, limit = entries[states.VALUE, source - 1], state[states.LIMIT]
+        is_full = goal.numbers[FOUND] == goal.keys.shape[0] - 1
+        if reach < limit or (reach == limit and is_full and not goal.by_total):
+            n = np.int64(0)
+    if (
+        lookup.rules.most.shape[0] > 0
+        and n > 0
+        and not list_obeys(entries, source, n, stack.words, lookup.rules)
+    ):
+        n = np.int64(0)
+    flipped = levels[level, states.FLIPPED]
+    paired = level > 0 and costs.pairs.shape[1] > 0
+    for i in range(n):
+        desk.labels[i] = entries[states.LABEL, source + i]
+        desk.totals[i] = 0.0
+    for k in range(n_folds):
+        for i in range(n):
+            j = desk.labels[i]
+            change = stack.changes[k, source + i]
+            if paired:
+                change += costs.sign[flipped] * costs.sign[j] * costs.pairs[k, flipped, j]
+            desk.fresh[k, i] = change
+            desk.totals[i] += change
+    if n > 0:
+        bound_flips(n, costs, desk)
+        if penalties.present:
+            labels = desk.labels[:n]
+            penalise(stack.words, labels, np.int64(0), penalties, desk.penalty, desk.notes_of_words)
+            goal.numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
+    for i in range(n):  # nearly in order, as those of the list above were
+        place = i
+        while place > 0 and desk.totals[desk.order[place - 1]] > desk.totals[i]:
+            desk.order[place] = desk.order[place - 1]
+            place -= 1
+        desk.order[place] = i
+    return n
+
+
+@kernel_part
+def list_obeys(entries: IntArray, begin: Integer, n: Integer, words: Words, rules: Rules) -> bool:
+    """Tell whether no rule is broken by every labelset that differs from ``words`` in labels of a list only.
+
+    Twin : Rules.may_allow
+    Requires : n entries from ``begin`` on; changes rules.place
+    Cost : O(q + terms of the rules)
+    """
+    for j in range(rules.place.shape[0]):
+        rules.place[j] = -1
+    for i in range(begin, begin + n):
+        rules.place[entries[states.LABEL, i]] = 0
+    return bool(obeys(words, words, np.int64(0), rules))
+
+
+@kernel_part
+def keep_children(n: Integer, lookup: Lookup, goal: PairGoal, stack: PairStack, desk: Desk) -> None:
+    """Write the labels of the desk's list that labelsets looked for may flip into the stack.
+
+    Labelsets with one of them flipped are taken in at once::
+
+        all below the node?   --no--> nothing is kept
+        for each label: all below its flip?  --no--> dropped; now and then: all that are left?
+                        yes: the labelset with that flip itself; keep the label
+
+    Twin : the definition
+    Requires : n labels on the desk; state[SURE] where it is known that something is looked for
+    Cost : two evaluations per label that is kept, O(K) more
+    """
+    level = stack.state[states.LEVEL]
+    scores = stack.scores[level]
+    begin = stack.levels[level, states.BEGIN]
+    n_kept = np.int64(0)
+    n_dropped, next_check = 0, 1
+    asked = states.BELOW if stack.state[states.SURE] else states.NODE
+    i = 0
+    while i < n:
+        at = desk.order[i]
+        bound_scores(asked, i, desk)
+        value = weigh(scores, desk.more, desk.asked_penalty, lookup.weighing, lookup.tables)
+        goal.numbers[WORK] += 1
+        hopeless = is_hopeless(asked, value, n, lookup, goal, stack, desk)
+        if asked != states.BELOW:
+            if hopeless:
+                break
+            asked = states.BELOW
+        elif hopeless:
+            i += 1
+            n_dropped += 1
+            if n_dropped == next_check and i < n:  # one question about all that are left
+                asked = states.AFTER
+                next_check *= 2
+                if n_dropped == 1:
+                    least_from(i, n, desk)
+        else:
+            for k in range(desk.more.shape[0]):
+                change = desk.fresh[k, at]
+                desk.more[k] = np.int64(change)
+                stack.changes[k, begin + n_kept] = change
+            flip(stack.words, desk.labels[at])
+            exactly = ask_exactly(scores, lookup, goal, stack, desk)
+            take_in(exactly, scores, lookup, goal, stack, desk)
+            flip(stack.words, desk.labels[at])
+            stack.entries[states.LABEL, begin + n_kept] = desk.labels[at]
+            stack.entries[states.VALUE, begin + n_kept] = value if goal.ranked else exactly
+            n_kept += 1
+            i += 1
+    stack.levels[level, states.CHILD] = 0
+    stack.levels[level, states.LENGTH] = n_kept
+
+
+@kernel_part
+def bound_scores(asked: Integer, i: Integer, desk: Desk) -> None:
+    """Write what is asked about the i-th of the list, in its order, adds to scores at least, and its penalty.
+
+    Twin : the minimum over the labelsets in question
+    Requires : least_from before AFTER is asked
+    Cost : O(K)
+    """
+    at = desk.order[i]
+    for k in range(desk.more.shape[0]):
+        more = desk.bounds[k]
+        if asked == states.BELOW:
+            more += np.int64(desk.forced[k, at])
+        elif asked == states.AFTER:
+            more += np.int64(desk.nearest[k, i])
+        desk.more[k] = more
+        desk.asked_penalty[k] = desk.penalty[k]
+
+
+@kernel_part
+def least_from(begin: Integer, n: Integer, desk: Desk) -> None:
+    """Write the least of what single flips raise the bounds by, from each place on.
+
+    Twin : numpy.minimum.accumulate
+    Requires : begin < n
+    Cost : O(n K)
+    """
+    for k in range(desk.nearest.shape[0]):
+        lowest = desk.forced[k, desk.order[n - 1]]
+        for later in range(n - 1, begin - 1, -1):
+            lowest = min(lowest, desk.forced[k, desk.order[later]])
+            desk.nearest[k, later] = lowest
+
+
+@lean_kernel
+def is_hopeless(
+    asked: Integer,
+    value: Integer,
+    n: Integer,
+    lookup: Lookup,
+    goal: PairGoal,
+    stack: PairStack,
+    desk: Desk,
+) -> bool:
+    """Tell whether what is asked about holds nothing that is looked for: ``value`` is its highest numerator.
+
+    Where numerators tie, total scores decide, then the lowest code below a node.
+
+    Twin : tuple comparison in labelset_reference.ranked
+    Requires : bound_scores
+    Cost : one comparison; O(K) where it is a tie, O(n + W) where totals tie too
+    """
+    keys, limit = goal.keys, stack.state[states.LIMIT]
+    n_best = keys.shape[0] - 1
+    if value != limit or not goal.ranked or goal.numbers[FOUND] < n_best:
+        return bool(value < limit)
+    if not goal.by_total:
+        return True
+    scores = stack.scores[stack.state[states.LEVEL]]
+    total = total_of(scores, desk.more, desk.asked_penalty, lookup.tables)
+    if total != keys[n_best - 1, TOTAL] or asked != states.NODE:
+        return bool(total > keys[n_best - 1, TOTAL])
+    lowest = desk.notes_of_words
+    for w in range(lowest.shape[0]):
+        lowest[w] = stack.words[w]
+    for i in range(n):
+        switch_off(lowest, desk.labels[i])
+    write_key(value, total, lowest, True, n_best, keys)
+    return not precedes(np.int64(n_best), np.int64(n_best - 1), keys, True)
+
+
+@kernel_part
+def penalise_exactly(
+    penalties: Penalties, words: Words, numbers: IntArray, penalty: IntArray, notes: Words
+) -> None:
+    """Write the penalties of one labelset.
+
+    Twin : measures._energy.Penalty.costs
+    Requires : penalty (K,), notes (W,)
+    Cost : see penalise, and counted as work
+    """
+    if penalties.present:
+        penalise(words, numbers[:0], np.int64(0), penalties, penalty, notes)
+        numbers[WORK] += penalties.anchors.size // ANCHORS_PER_EVALUATION
+
+
+def run_pair_search(block: PairBlock, asked: Asked, found: Found, room: PairRoom | None) -> None:
+    """Search objects with pairs, as walk does others; ``room`` is that of a search to go on with."""
+    for search, columns in enumerate(asked.searches.tolist()):
+        of_object = block.problems[columns[ROW]]
+        problem, lookup = of_object.problem, of_object.lookup
+        if columns[FORCED_POSITION] >= 0:
+            problem = force_label(problem, columns[FORCED_POSITION], flipped=columns[FLIPPED] == 1)
+        stack, desk = room or PairRoom.of(problem)
+        stack.state[states.LIMIT] = max(stack.state[states.LIMIT], columns[SMALLEST])
+        numbers, known = found.numbers[search], asked.known
+        some = slice(0, 0)
+        if len(known.begin) > 1:
+            some = slice(known.begin[columns[ROW]], known.begin[columns[ROW] + 1])
+        begin = np.array([0, len(known.words[some])])
+        goal = PairGoal(
+            asked.ranked, asked.by_total, known.words[some], begin, found.keys[search], numbers
+        )
+        before, lookup = -1, lookup._replace(allow_empty=asked.allow_empty)
+        last_work = int(numbers[WORK]) + asked.budget
+        while not numbers[FINISHED] and before < numbers[WORK] < last_work:
+            stop_if_asked()
+            before = int(numbers[WORK])
+            left = min(CALL, last_work - before)
+            search_pairs(problem.costs, lookup, goal, left, stack, desk)
+        if not numbers[FINISHED] and asked.ranked:
+            numbers[UPPER] = open_bound(stack)
+
+
+def open_bound(stack: PairStack) -> int:
+    """Return what no numerator of a labelset exceeds that an unfinished search has not looked at."""
+    level, listed = stack.state[[states.LEVEL, states.LISTED]].tolist()
+    if listed == states.NEW or level + listed == 0:
+        return FAR
+    highest = -FAR
+    for at in range(level + listed):
+        begin, child, length = stack.levels[at, :3].tolist()
+        # the list of the present node may still be to be made: then what is below its flip is open
+        child -= not listed and at == level - 1
+        values = stack.entries[states.VALUE, begin + child : begin + length]
+        highest = max(highest, int(values.max(initial=-FAR)))
+    return highest

@@ -1,63 +1,41 @@
-"""What engines may spend, and what they answer with: the best labelsets, sizes of regions, and how sure these are."""
+"""What engines may spend, and their answers: best labelsets, sizes of regions, and how sure they are."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil, log2
-from typing import TypeVar
 
 import numpy as np
 
 from labelsure._checks import BoolArray, IntArray, LabelMatrix
-from labelsure._parallel import map_in_threads
 
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """Limits of time and memory, and where tables give way to searches; answers do not depend on them but for budgets.
+    """Limits of time and memory; answers depend on the budgets alone.
 
     Attributes
     ----------
     table_labels : int
-        Up to this many labels the whole table costs less than setting up a search.
+        Up to this many labels, rows of all labelsets cost less than setting up a search.
     max_table_labels : int
         With more labels one object's row of counts no longer fits in 64 MiB.
-    table_share : int
-        A search that could be replaced by a table may spend one evaluation per this many entries
-        before it is. An evaluation costs as much as four or five entries, so that adds at most a
-        tenth to the cost.
-    table_block_bytes : int
-        Rows worked on at a time by one thread: small enough to stay in the processor's cache.
-    block_bytes, block_objects : int
-        Costs of the objects that one thread searches at a time, a problem takes about six times as
-        much; and at most this many objects, so that an interrupt is heard soon.
-    count_budget, rough_budget : int
-        Evaluations that counting one region may take before an estimate is its size, about 0.1 s;
-        and before it is known whether there are so many members that this would be in vain.
+    block_bytes : int
+        Costs of the objects that one thread searches at a time; a problem takes about six times as
+        much.
+    count_budget : int
+        Evaluations that counting one region may take before an estimate is its size, about 0.1 s.
     first_budget, best_budget : int
         Evaluations of one object's search for the best before a climb tells what is good, and after
         it. When these are spent, the best found are the answer, with an upper bound of all that may
-        have been missed.
-    label_budget : int
-        Evaluations of one object's searches for the highest numerators of all labels; then bounds
-        are the answer.
-    start_budget : int
-        Evaluations in search of the labelset that draws start from, which need not be the best of
-        all.
+        have been missed. The latter also limits one object's searches for the highest numerators
+        of all labels.
     chunk : int
-        Members handed over at a time.
-    few_members : int
-        Up to this many members of a region are searched for as the best; more are listed and
-        sorted.
+        Members yielded at a time.
     list_bytes : int
         A list of a region's members may take this much memory; larger regions are iterated.
-    list_budget, member_budget : int
-        Evaluations that listing or iterating a region may take, a second or two, and how many more
-        for each member that it finds. Beyond them an error says how many were found.
-    override_bytes : int
-        Answers about overrides are kept for further questions, as long as they take no more than
-        this.
+    list_budget : int
+        Evaluations that listing or iterating a region may take, a second or two, beside some for
+        each member that it finds. Beyond them an error says how many were found.
 
     Examples
     --------
@@ -67,22 +45,13 @@ class EngineOptions:
 
     table_labels: int = 8
     max_table_labels: int = 24
-    table_share: int = 5
-    table_block_bytes: int = 2**20
     block_bytes: int = 2**22
-    block_objects: int = 128
     count_budget: int = 4_000_000
-    rough_budget: int = 60_000
     first_budget: int = 20_000
     best_budget: int = 8_000_000
-    label_budget: int = 8_000_000
-    start_budget: int = 100_000
     chunk: int = 4096
-    few_members: int = 4096
     list_bytes: int = 2**30
     list_budget: int = 20_000_000
-    member_budget: int = 50
-    override_bytes: int = 2**28
 
 
 def check_listable(n_labels: int, options: EngineOptions) -> None:
@@ -107,8 +76,6 @@ class NotAllListedError(ValueError):
             " members(limit=) returns the most plausible ones."
         )
 
-
-Answer = TypeVar("Answer")
 
 Members = tuple[LabelMatrix, IntArray]
 """Labelsets and their numerators."""
@@ -149,6 +116,23 @@ class BestLabelsets:
         numerators, upper = np.zeros((2, n_objects, n_best), dtype=np.int64)
         labelsets = np.zeros((n_objects, n_best, n_labels), dtype=np.int8)
         return cls(labelsets, numerators, upper, np.ones(n_objects, dtype=bool))
+
+    @classmethod
+    def join(cls, blocks: Sequence["BestLabelsets"], n_best: int, n_labels: int) -> "BestLabelsets":
+        """Return the answers about the objects of all blocks."""
+        every = [cls.nothing(0, n_best, n_labels), *blocks]
+        names = ("labelsets", "numerators", "upper", "certain")
+        return cls(*(np.concatenate([getattr(one, name) for one in every]) for name in names))
+
+    def insert_empty(self, i: int, place: int, numerator: int) -> None:
+        """Put the empty labelset at one place of object ``i``; the last labelset is dropped."""
+        for rows in (self.labelsets[i], self.numerators[i]):
+            rows[place + 1 :] = rows[place:-1].copy()
+        self.labelsets[i, place], self.numerators[i, place] = 0, numerator
+        # a search that was stopped may have missed a better one
+        upper = max(numerator, int(self.upper[i, place]))
+        self.upper[i, place + 1 :] = self.upper[i, place:-1].copy()
+        self.upper[i, place] = upper
 
     def write(
         self,
@@ -247,67 +231,3 @@ def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
         coverage_level=max(1 - sum(1 - one.coverage_level for one in sizes), 0.0),
         approximate=any(one.approximate for one in sizes),
     )
-
-
-class Answers(ABC):
-    """One way to answer questions about all labelsets of n objects: block by block of objects, in threads.
-
-    Attributes
-    ----------
-    n_objects, n_labels, n_block : int
-        How many there are, and how many objects are worked on at a time by one thread.
-    n_jobs : int or None
-        Threads to work with.
-    """
-
-    n_objects: int
-    n_labels: int
-    n_block: int
-    n_jobs: int | None
-
-    @abstractmethod
-    def best(self, objects: IntArray, n_best: int) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of each object."""
-
-    @abstractmethod
-    def label_maxima(self, objects: IntArray) -> IntArray:
-        """Return the highest numerators of each object with each label off and on, (n, q, 2)."""
-
-    @abstractmethod
-    def count_members(self, smallest: IntArray) -> Sequence[int | None]:
-        """Return the exact sizes of all regions, None for those that are counted sooner in another way."""
-
-    @abstractmethod
-    def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
-        """Yield the labelsets of object ``i`` with a numerator of at least ``smallest``, some at a time."""
-
-    @abstractmethod
-    def region_sizes(self, smallest: IntArray, *, bits: float = 1.0) -> list[RegionSize]:
-        """Return the sizes of all regions, estimated where counting takes long."""
-
-    def top(self, n_best: int, objects: IntArray | None = None) -> BestLabelsets:
-        """Return the ``n_best`` most plausible labelsets of some objects (None: of all)."""
-        blocks = self.map_blocks(partial(self.best, n_best=n_best), "best labelsets", objects)
-        nothing = BestLabelsets.nothing(0, n_best, self.n_labels)
-        parts = ("labelsets", "numerators", "upper", "certain")
-        return BestLabelsets(
-            *(np.concatenate([getattr(one, part) for one in [nothing, *blocks]]) for part in parts)
-        )
-
-    def label_numerators(self) -> IntArray:
-        """Return the highest numerator among the labelsets with each label off and on, (n, q, 2)."""
-        blocks = self.map_blocks(self.label_maxima, "p-values of labels")
-        return np.concatenate([np.empty((0, self.n_labels, 2), dtype=np.int64), *blocks])
-
-    def map_blocks(
-        self,
-        answer: Callable[[IntArray], Answer],
-        description: str,
-        objects: IntArray | None = None,
-    ) -> list[Answer]:
-        """Return the answers for blocks of some objects (None: of all)."""
-        chosen = np.arange(self.n_objects) if objects is None else objects
-        blocks = [
-            chosen[start : start + self.n_block] for start in range(0, len(chosen), self.n_block)
-        ]
-        return list(map_in_threads(answer, blocks, n_jobs=self.n_jobs, description=description))

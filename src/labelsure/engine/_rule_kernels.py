@@ -44,7 +44,7 @@ class Course(NamedTuple):
 def is_on(words: Words, j: Integer) -> bool:
     """Tell whether label j is on.
 
-    Reference : the definition
+    Twin : the definition
     Requires : words (W,), j < 64 W
     Cost : one operation
     """
@@ -55,7 +55,7 @@ def is_on(words: Words, j: Integer) -> bool:
 def least_sum(c: Integer, words: Words, mode: Words, begin: Integer, rules: Rules) -> Integer:
     """Return the least that inequality c can sum up to, over the labelsets that differ from ``words`` where it is open.
 
-    Reference : the minimum over all sets of flips
+    Twin : the minimum over all sets of flips
     Requires : words, mode (W,)
     Cost : O(terms)
     """
@@ -74,7 +74,7 @@ def least_sum(c: Integer, words: Words, mode: Words, begin: Integer, rules: Rule
 def obeys(words: Words, mode: Words, begin: Integer, rules: Rules) -> bool:
     """Tell whether no inequality rules out every labelset that differs from ``words`` where it is open.
 
-    Reference : Rules.allow, Rules.may_allow
+    Twin : Rules.allow, Rules.may_allow
     Requires : words, mode (W,)
     Cost : O(terms of all)
     """
@@ -93,7 +93,7 @@ def settle(
     Return BROKEN where nothing is left that obeys the rules, FORCED where something was flipped,
     else QUIET.
 
-    Reference : what all labelsets that obey the rules have in common, or less
+    Twin : what all labelsets that obey the rules have in common, or less
     Requires : nothing was broken before j was decided; words (W,), scores (K,)
     Cost : O(terms of the inequalities with labels that are decided)
     """

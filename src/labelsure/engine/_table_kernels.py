@@ -48,7 +48,7 @@ class Notes(NamedTuple):
 def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
     """Write start + the sum of each subset of ``costs`` into ``sums``, by the subset's code.
 
-    Reference : _numpy_rows.subset_sums
+    Twin : _numpy_rows.subset_sums
     Requires : sums of length 2^len(costs)
     Cost : one addition per subset
     """
@@ -64,7 +64,7 @@ def subset_sums(start: Integer, costs: IntArray, sums: IntArray) -> None:
 def add_rows(one: IntArray, other: IntArray, total: IntArray) -> None:
     """Write one + other into ``total``.
 
-    Reference : numpy.add
+    Twin : numpy.add
     Requires : all of the same length
     Cost : one addition per entry, several at a time
     """
@@ -82,7 +82,7 @@ def add_counts(
     several at a time; it is a third faster so. Scores that share a bucket with a calibration score
     are noted, and compared at the end.
 
-    Reference : labelsets._p_values.count_at_least
+    Twin : labelsets._p_values.count_at_least
     Requires : notes and row as long as sums
     Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
     """
@@ -119,7 +119,7 @@ def count_rows(
     The labels are cut in two parts. Given the labels of the high part, the additive scores of the
     low part are a table of subset sums, so each score costs one addition; pairs cost one more.
 
-    Reference : NumpyTable.count
+    Twin : NumpyTable.count
     Requires : tables of the same folds, rows (n, 2^q)
     Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
         examples; O(2^max(q - 9, 9)) memory

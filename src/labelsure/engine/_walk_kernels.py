@@ -21,7 +21,8 @@ Under rules a node takes with it all that follows from its decisions::
     what follows from it    then is flipped at this very node
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,7 @@ from labelsure.engine._labelset_kernels import (
     TOTAL,
     flip,
     insert,
+    is_known,
     is_some,
     penalise,
     precedes,
@@ -85,6 +87,29 @@ FEW = 16
 """So many positions before the end it is asked whether all flips from there on lead to members, however many."""
 
 
+class Known(NamedTuple):
+    """Labelsets that each object of a block is not searched for.
+
+    Attributes
+    ----------
+    begin : (n + 1,)
+        Where each object's begin in ``words``; all zeros where there are none.
+    words : uint64 (E, W)
+        The labelsets, each object's in ascending order, the first word deciding first.
+    """
+
+    begin: IntArray
+    words: Words
+
+    @classmethod
+    def of(cls, listed: Sequence[Any], n_words: int) -> "Known":
+        """Return the words of each object's listed labelsets; none where nothing is listed."""
+        nothing: Words = np.empty((0, n_words), dtype=np.uint64)
+        words = [one.words for one in listed]
+        begin = np.cumsum([0, *map(len, words)], dtype=np.int64)
+        return cls(begin, np.concatenate([nothing, *words]))
+
+
 class Asked(NamedTuple):
     """Searches of one call of the kernel.
 
@@ -93,6 +118,8 @@ class Asked(NamedTuple):
     searches : (m, 4)
         A row of the block; a position that has to be as it is told, or -1; whether that is flipped
         (1) or not (0); the smallest numerator that is looked for.
+    known : Known
+        Labelsets that are skipped.
     ranked : bool
         Whether the best labelsets are looked for, else all.
     by_total : bool
@@ -106,6 +133,7 @@ class Asked(NamedTuple):
     """
 
     searches: IntArray
+    known: "Known"
     ranked: bool
     by_total: bool
     additive: bool
@@ -206,10 +234,16 @@ class Found(NamedTuple):
         highest: IntArray = np.where(self.finished, self.numerators[:, 0], self.numbers[:, UPPER])
         return np.maximum(highest, self.numerators[:, 0])
 
-    def rank(self, row: int) -> IntArray:
-        """Return the numerators and totals of what one search found, (k, 2)."""
-        rank: IntArray = self.keys[row, : self.numbers[row, FOUND], :CODE] * np.array([-1, 1])
-        return rank
+    def offer(self, row: int, numerators: IntArray, totals: IntArray, words: Words) -> None:
+        """Put labelsets among the best found by one search, each once."""
+        keys, n_found = self.keys[row], self.numbers[row, FOUND]
+        codes = (words[:, ::-1] ^ HIGHEST_BIT).view(np.int64)
+        every = np.vstack([keys[:n_found], np.column_stack([-numerators, totals, codes])])
+        every = every[np.lexsort(every.T[::-1])]
+        first = np.unique(every[:, CODE:], axis=0, return_index=True)[1]
+        best = np.sort(first)[: len(keys) - 1]
+        keys[: len(best)] = every[best]
+        self.numbers[row, FOUND] = len(best)
 
     @property
     def finished(self) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
@@ -230,7 +264,7 @@ def walk(
 ) -> None:
     """Search labelsets of objects: the best ones beside those found already, or all with some numerator or more.
 
-    Reference : labelset_reference.ranked
+    Twin : labelset_reference.ranked
     Requires : scores that are sums over labels, linked or not, and penalties; bounds of counts where members are
         counted; room whose state is -1, but to go on with a list that was full
     Cost : two evaluations of K look-ups for each labelset that may be looked for, fewer where they are counted
@@ -287,6 +321,8 @@ def walk(
             good, bulk = bool(candidate and value >= limit), False
             if good and arrived and rules is not None:
                 good = obeys(words, words, np.int64(DECIDED), rules)
+            if good and arrived and asked.known.words.shape[0] > 0:
+                good = not is_known(words, i, asked.known.begin, asked.known.words)
             if good and asked.ranked:
                 room.state[LEVEL] = level
                 good = belongs_to_best(value, t, search, block, tables, asked, room, found)
@@ -337,7 +373,7 @@ def walk(
 def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
     """Begin at the mode, with the position that is forced as it has to be.
 
-    Reference : the definition
+    Twin : the definition
     Requires : as walk
     Cost : O(K + W)
     """
@@ -359,7 +395,7 @@ def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
 def place_labels(i: Integer, block: Block, forced: Integer, room: Room, rules: Rules) -> bool:
     """Write at which position each label is flipped, below 0 for the one that is forced; tell whether rules allow any.
 
-    Reference : Rules.placed, Rules.may_allow
+    Twin : Rules.placed, Rules.may_allow
     Requires : rules with places of their own; a search that begins
     Cost : O(q + terms of the rules)
     """
@@ -374,7 +410,7 @@ def decide_next(
 ) -> Integer:
     """Leave alone what was flipped before, and go to the next position to decide; return what that led to.
 
-    Reference : what settle says
+    Twin : what settle says
     Requires : rules with places
     Cost : see settle
     """
@@ -404,7 +440,7 @@ def next_question(
     Where a flip more is known to lead to a member, it is the next flip alone: nothing below is
     better.
 
-    Reference : the definition
+    Twin : the definition
     Requires : a level whose own labelset was looked at
     Cost : O(1)
     """
@@ -425,7 +461,7 @@ def settle_next(
 ) -> Integer:
     """Flip what has to be flipped at a new level, now that position t is; it will be left alone at the level above.
 
-    Reference : what settle says
+    Twin : what settle says
     Requires : rules with places
     Cost : see settle
     """
@@ -440,7 +476,7 @@ def keep(
 ) -> Integer:
     """Rank, list or count a labelset; return the numerator that others have to reach from now on.
 
-    Reference : sorted
+    Twin : sorted
     Requires : one that is looked for; its key in the last row where the best are looked for
     Cost : see insert
     """
@@ -465,7 +501,7 @@ def close_positions(
 ) -> Integer:
     """Return up to which position members may have flips.
 
-    Reference : the last position with NEXT of the lowest scores in the region
+    Twin : the last position with NEXT of the lowest scores in the region
     Requires : a search that begins, bounds of counts
     Cost : O(log q) evaluations
     """
@@ -500,7 +536,7 @@ def belongs_to_best(
     Among equal numerators total scores decide, and then codes: bounds of both follow from what
     these flips add.
 
-    Reference : tuple comparison in labelset_reference.ranked
+    Twin : tuple comparison in labelset_reference.ranked
     Requires : at most this numerator, at least that of the worst found; t the last position for the labelset itself
     Cost : O(K), and O(q) where totals tie
     """
@@ -543,7 +579,7 @@ def belongs_to_best(
 def flip_next(level: Integer, j: Integer, cost: IntArray, room: Room) -> None:
     """Write the next level: one label more is flipped.
 
-    Reference : the definition
+    Twin : the definition
     Requires : room for a level more
     Cost : O(K + W)
     """
@@ -571,7 +607,7 @@ def count_last(
 
     And the work. Where that is -1, a single flip leads to one.
 
-    Reference : labelset_reference.ranked
+    Twin : labelset_reference.ranked
     Requires : no penalties, no rules, and no hard positions from the level's next one on
     Cost : at best one evaluation for each group of positions
     """
@@ -641,7 +677,7 @@ def bound_open(
 ) -> Integer:
     """Return what no numerator of a labelset exceeds that an unfinished search has not looked at.
 
-    Reference : the maximum over these labelsets
+    Twin : the maximum over these labelsets
     Requires : a search that stopped at this level; penalties are left out, which only lower numerators
     Cost : an evaluation per level
     """
