@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.engine import _estimate
+from labelsure.engine import _estimate, _search
 from labelsure.engine._estimate import RegionDraws, estimate_by_importance, log_probabilities
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions
@@ -76,9 +76,9 @@ def test_costs_are_changes_of_the_best_labelset():
 @pytest.mark.parametrize("start_budget", [1, 100_000])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("penalised", [False, True])
-def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget):
+def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget, monkeypatch):
     """48 intervals of about 99 %, and values within a few per cent, also if draws start from any labelset."""
-    options = EngineOptions(start_budget=start_budget)
+    monkeypatch.setattr(_search, "START_BUDGET", start_budget)
     for seed in range(3):
         rng = np.random.default_rng(seed)
         parts = (
@@ -86,9 +86,7 @@ def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget
             if penalised
             else {}
         )
-        engine = form_engine(
-            seed, n_labels=13, n_folds=1 + 2 * seed, own=own, options=options, **parts
-        )
+        engine = form_engine(seed, n_labels=13, n_folds=1 + 2 * seed, own=own, **parts)
         for level in (0.05, 0.2):
             smallest = int(level * int(engine.denominators[0])) + 1
             truth = listed_size(engine, smallest)

@@ -12,9 +12,8 @@ import labelset_reference
 from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
 from labelsure._random import DRAW_UNIT
 from labelsure.engine import _lookup_kernels
-from labelsure.engine._fold_arrays import FAR, LINK, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
+from labelsure.engine._fold_arrays import FAR, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
 from labelsure.engine._p_values import count_at_least
-from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import SquareRoot
 from labelsure.measures._labelset_bits import decode
 
@@ -134,24 +133,6 @@ def plain_part(energy):
     return type(energy)(energy.constant, energy.unary, energy.pairwise)
 
 
-@settings(max_examples=20)
-@given(fold_lists(labels=(1, 3), folds=(1, 5), objects=(1, 1), kind=full_energies))
-def test_tables_say_which_folds_have_links(folds):
-    tables = FoldArrays(folds).tables
-    links = [-1 if fold.energy.link is None else fold.energy.link.shift for fold in folds]
-    assert tables.layout[:, LINK].tolist() == links
-
-
-@given(st.lists(st.integers(-1, 2), min_size=1, max_size=3), st.booleans(), st.booleans())
-def test_numerators_are_counts_only_without_links_draws_and_weights(links, drawn, weighted):
-    tables = ScoreTables.of([np.array([1, 5])] * len(links), links)
-    weighing = plain_weighing(7, DRAW_UNIT - 7) if drawn else plain_weighing(1, 0)
-    if weighted:
-        weighing = weighing._replace(weights=np.tile(np.arange(3), (len(links), 1)))
-    plain = not (drawn or weighted) and all(link == -1 for link in links)
-    assert _lookup_kernels.only_counts(weighing, tables) == plain
-
-
 @settings(max_examples=60)
 @given(st.data(), fold_lists(labels=(1, 2), folds=(1, 4), objects=(1, 1)), st.integers(0, 2))
 def test_highest_score_is_the_last_with_the_numerator(data, folds, kind):
@@ -181,11 +162,3 @@ def test_highest_score_is_the_last_with_the_numerator(data, folds, kind):
         assert found == -FAR
     else:
         assert found == max(reaching)
-
-
-@pytest.mark.parametrize("i", range(3))
-def test_weighing_of_an_object_is_its_own(i):
-    weighing = Weighing.ruled(np.ones((3, 4), dtype=np.int64), np.arange(5, 8), 10)
-    of_kernel = _lookup_kernels.weighing_of(i, weighing.of_objects(np.arange(3)))
-    for own, expected in zip(of_kernel, weighing.of(i), strict=True):
-        assert np.array_equal(own, expected)

@@ -12,7 +12,7 @@ from labelsure.engine._rules import (
     TooEntangledError,
     count_solutions,
 )
-from labelsure.measures._labelset_bits import decode, pack
+from labelsure.measures._labelset_bits import decode
 from rule_strategies import problems, solutions
 
 
@@ -40,8 +40,6 @@ def test_listed_labelsets_obey_the_inequalities_too():
 def test_rules_of_an_object_have_places_for_the_labels_that_are_flipped_only():
     rules = Rules.of([Inequality(frozenset([0, 1, 3]), frozenset(), 1)], 4)
     assert rules.placed(np.array([3, 1])).place.tolist() == [-1, 1, -1, 0]
-    on = pack(np.array([[1, 0, 1, 1], [1, 0, 0, 0]], dtype=np.int8))
-    assert [rules.placed(np.array([1, 2])).may_allow(words) for words in on] == [False, True]
 
 
 def test_trees_and_groups_of_many_labels_are_counted():

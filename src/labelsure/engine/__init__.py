@@ -4,10 +4,11 @@ From the bottom up::
 
     _weighing, _rules, _results        how counts become numerators; constraints as inequalities; options and answers
     _fold_arrays, _lookup_kernels      folds as arrays, and counts looked up in them
-    _numpy_rows, _backends, _table     rows of all 2^q labelsets, in numpy first, and what is read off them
-    _block, _walk_kernels, _answers    the one search of scores that add up, for any number of labels
-    _listed_kernels                    labelsets that have a discount
+    _numpy_rows, _rows                 rows of all candidates, in numpy first, and what is read off them
+    _block, _walk_kernels              the one search of scores that add up, for any number of labels
     _pair_problem, _pair_search        the search where pairs of labels have costs
+    _listed_kernels                    labelsets that have a discount
+    _search                            answers of both searches, beside listed labelsets
     _estimate, _knapsack               how large a region is that has too many labelsets to count
     _engine, _fold_engine, _composite  LabelsetEngine: what every engine answers; FoldEngine chooses how
 
@@ -17,14 +18,13 @@ How to use it:
 
 - ``make_engine(folds, empty=..., weighing=..., weighing_at=..., options=..., n_jobs=...)`` returns
   the engine of a list of ``Fold(calibration, energy)``. ``empty`` is "ordinary", "strangest" or
-  "excluded". An engine made otherwise gets a strangest empty labelset by
-  ``StrangestEmpty(engine)``. ``constraints=compile_constraints([...], labels)`` leaves only
-  labelsets that obey them: tables mask the others, searches prune them.
+  "excluded". ``constraints=compile_constraints([...], labels)`` leaves only labelsets that obey
+  them: rows mask the others, searches prune them.
 - ``Weighing.plain(n_calibration, n_objects)``, ``Weighing.smoothed(n_calibration, draws)`` and
   ``Weighing.ruled(weights, start, denominators)`` are the ways in which counts become numerators;
-  without one counts are added up. ``weighing_at(significance)`` returns the weighing for regions at
-  a level, where that depends on it.
-- ``engine.at_level(significance)`` returns the engine to ask about regions and the smallest
+  without one, counts are added up. ``weighing_at(significance)`` returns the weighing for regions
+  at a level, where that depends on it.
+- ``engine.at_level(significance)`` returns the engine to ask about regions, and the smallest
   numerator of each object's; ``numerators_of``, ``to_p_values``, ``p_value_table``, ``top``,
   ``region_sizes``, ``region_members``, ``iterate_members``, ``label_numerators``, ``label_masses``,
   ``total_scores`` and ``take`` are the questions.

@@ -1,4 +1,12 @@
-"""Compiled looks at those labelsets with discounts that may matter, by bounds of what they score."""
+"""Compiled looks at those labelsets with discounts that may matter, by bounds of what they score.
+
+One labelset after the other::
+
+    e        labels        least it scores in any fold    level: 7
+    0        1 4           9                              skipped
+    1        0             5                              its scores in all folds are looked up
+    2        0 2 4         7                              and so are these
+"""
 
 from typing import NamedTuple
 

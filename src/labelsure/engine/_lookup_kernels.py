@@ -1,4 +1,11 @@
-"""Compiled look-ups: how much the folds say for a labelset whose additive score in each fold is known."""
+"""Compiled look-ups: how much the folds say for a labelset whose additive scores are known.
+
+A fold's calibration scores lie in equal buckets, which hold counts; only where a score shares its
+bucket with calibration scores is it compared with these::
+
+    scores          3     5 5        9
+    buckets   [ 4 | ~0 | ~1  |  1  | ~2 | 0 ]      ~p: compare, from the p-th distinct value on
+"""
 
 from typing import Any, TypeAlias
 

@@ -227,8 +227,7 @@ def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:
     slack = np.zeros_like(unary)
     pairs = np.empty((n_folds, 0, 0), dtype=np.int64)
     if arrays.has_pairs:
-        of_object = arrays.pairs.of(np.array([i]))
-        pairs = of_object[0]
+        pairs = arrays.pairs.of(i)
         _settle_down(on, total, pairs.sum(axis=0))
         own = unary + pairs @ on.astype(np.int64)
         slack = _least_pairs(pairs, on)
@@ -240,7 +239,7 @@ def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:
     diagonals, gains = np.empty((2, n_folds, 0))
     charged = np.ones(n_folds, dtype=bool)
     if arrays.has_pairs and hard.any():
-        diagonals, gains = (part[0] for part in arrays.pairs.relaxation(of_object, cost.T[None]))
+        diagonals, gains = arrays.pairs.relaxation(pairs, cost)
         relaxed = np.minimum(cost - diagonals, 0).sum(axis=1)
         charged = np.minimum(cost + slack, 0).sum(axis=1) >= relaxed
     costs = PairCosts(

@@ -277,7 +277,7 @@ def open_list(
 def list_obeys(entries: IntArray, begin: Integer, n: Integer, words: Words, rules: Rules) -> bool:
     """Tell whether no rule is broken by every labelset that differs from ``words`` in labels of a list only.
 
-    Twin : Rules.may_allow
+    Twin : Rules.allow of all sets of flips
     Requires : n entries from ``begin`` on; changes rules.place
     Cost : O(q + terms of the rules)
     """

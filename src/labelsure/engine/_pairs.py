@@ -37,70 +37,50 @@ class FoldPairs:
 
     def __init__(self, energies: Sequence[Energy]) -> None:
         self.energies = energies
-        self.own = any(
-            energy.pairwise is not None and energy.pairwise.ndim == 3 for energy in energies
-        )
+        matrices = [energy.pairwise for energy in energies if energy.pairwise is not None]
+        self.own = any(pairwise.ndim == 3 for pairwise in matrices)
 
-    def of(self, objects: IntArray, folds: slice = slice(None)) -> IntArray:
-        """Return the symmetric matrices of some objects in some folds.
-
-        Returns
-        -------
-        int64 array of shape (n, K, q, q) or (1, K, q, q)
-            Those of each object, or those of all objects.
-        """
-        return self._stack(objects, folds) if self.own else self.shared[:, folds]
-
-    @cached_property
-    def shared(self) -> IntArray:
-        """The matrices of all objects, (1, K, q, q)."""
-        return self._stack(np.zeros(1, dtype=np.int64), slice(None))
-
-    @cached_property
-    def shared_relaxation(self) -> tuple[FloatArray, FloatArray]:
-        """The diagonals and gains of ``relax_pairs`` for all objects, each (1, K, q)."""
-        units = [
-            np.median(np.abs(energy.unary[:SCALE_OBJECTS]), axis=0) for energy in self.energies
-        ]
-        return _relax_all(self.shared, np.stack(units)[None])
+    def of(self, i: int) -> IntArray:
+        """Return the symmetric matrices of one object, (K, q, q)."""
+        return self._matrices(i) if self.own else self._shared
 
     def relaxation(self, pairs: IntArray, costs: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return diagonals and gains for some objects.
+        """Return what ``relax_pairs`` does for one object, the diagonals and gains, (K, q) each.
 
         Parameters
         ----------
         pairs : as returned by ``of``
-            For all folds.
-        costs : (n, q, K)
-            What flipping each label costs each of the objects.
-
-        Returns
-        -------
-        diagonals, gains : float arrays of shape (n, K, q) or (1, K, q)
+        costs : (K, q)
+            What flipping each label costs the object.
         """
-        if not self.own:
-            return self.shared_relaxation
-        return _relax_all(pairs, np.abs(costs).transpose(0, 2, 1).astype(np.float64))
+        return _relax_all(pairs, np.abs(costs)) if self.own else self._shared_relaxation
 
-    def _stack(self, objects: IntArray, folds: slice) -> IntArray:
-        energies = self.energies[folds]
-        n_labels = energies[0].n_labels
-        pairs = np.zeros((len(objects), len(energies), n_labels, n_labels), dtype=np.int64)
-        for k, energy in enumerate(energies):
+    @cached_property
+    def _shared(self) -> IntArray:
+        return self._matrices(0)
+
+    @cached_property
+    def _shared_relaxation(self) -> tuple[FloatArray, FloatArray]:
+        some = [np.abs(energy.unary[:SCALE_OBJECTS]) for energy in self.energies]
+        return _relax_all(self._shared, np.stack([np.median(costs, axis=0) for costs in some]))
+
+    def _matrices(self, i: int) -> IntArray:
+        n_labels = self.energies[0].n_labels
+        pairs = np.zeros((len(self.energies), n_labels, n_labels), dtype=np.int64)
+        for matrix, energy in zip(pairs, self.energies, strict=True):
             if energy.pairwise is not None:
-                upper = np.triu(
-                    energy.pairwise[objects] if energy.pairwise.ndim == 3 else energy.pairwise, 1
-                )
-                pairs[:, k] = upper + np.swapaxes(upper, -1, -2)
+                costs = energy.pairwise[i] if energy.pairwise.ndim == 3 else energy.pairwise
+                upper = np.triu(costs, 1)
+                matrix[:] = upper + upper.T
         return pairs
 
 
-def _relax_all(pairs: IntArray, units: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the diagonals and gains of ``relax_pairs``, (n, K, q) each, of pairs (n, K, q, q) and scales (n, K, q)."""
-    diagonals, gains = np.zeros((2, *pairs.shape[:3]))
+def _relax_all(pairs: IntArray, units: IntArray | FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the diagonals and gains of ``relax_pairs``, (K, q) each, of pairs (K, q, q)."""
+    diagonals, gains = np.zeros((2, *pairs.shape[:2]))
     with one_thread():  # more of them only wait for each other on matrices this small
-        for place in np.ndindex(pairs.shape[:2]):
-            diagonals[place], gains[place] = relax_pairs(pairs[place], units[place])
+        for k, of_fold in enumerate(pairs):
+            diagonals[k], gains[k] = relax_pairs(of_fold, units[k].astype(np.float64))
     return diagonals, gains
 
 

@@ -74,7 +74,7 @@ def least_sum(c: Integer, words: Words, mode: Words, begin: Integer, rules: Rule
 def obeys(words: Words, mode: Words, begin: Integer, rules: Rules) -> bool:
     """Tell whether no inequality rules out every labelset that differs from ``words`` where it is open.
 
-    Twin : Rules.allow, Rules.may_allow
+    Twin : Rules.allow of all sets of flips
     Requires : words, mode (W,)
     Cost : O(terms of all)
     """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelsure._checks import BoolArray, IntArray, LabelMatrix
-from labelsure.measures._labelset_bits import Words, decode, encode, labelset_keys, pack, unpack
+from labelsure.measures._labelset_bits import decode, encode, labelset_keys, pack
 
 
 class Inequality(NamedTuple):
@@ -190,25 +190,17 @@ class Rules(NamedTuple):
 
     def allow(self, Y: LabelMatrix) -> BoolArray:
         """Tell for each labelset whether it obeys all inequalities."""
-        return self._fit(Y[:, self.label] * self.sign)
-
-    def may_allow(self, words: Words) -> bool:
-        """Tell whether no inequality rules out all labelsets that differ from ``words`` in labels with places only."""
-        on = unpack(words[None], len(self.place))[:, self.label]
-        open_ones = self.place[self.label] >= 0
-        return bool(self._fit(np.where(open_ones, np.minimum(self.sign, 0), on * self.sign))[0])
+        if not len(self.most):
+            return np.ones(len(Y), dtype=bool)
+        terms = Y[:, self.label] * self.sign
+        sums: IntArray = np.add.reduceat(terms, self.begin[:-1], axis=1)
+        return np.asarray((sums <= self.most).all(axis=1))
 
     def placed(self, label: IntArray) -> "Rules":
         """Return the rules of one object whose labels are flipped in this order; others are not flipped."""
         place = np.full_like(self.place, -1)
         place[label] = np.arange(len(label))
         return self._replace(place=place)
-
-    def _fit(self, terms: IntArray) -> BoolArray:
-        if not len(self.most):
-            return np.ones(len(terms), dtype=bool)
-        sums: IntArray = np.add.reduceat(terms, self.begin[:-1], axis=1)
-        return np.asarray((sums <= self.most).all(axis=1))
 
 
 def _signs(one: Inequality) -> list[tuple[int, int]]:

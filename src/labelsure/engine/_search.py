@@ -61,7 +61,7 @@ TABLE_SHARE = 5
 at most a tenth to the cost, as an evaluation takes as long as four or five entries."""
 
 START_BUDGET = 100_000
-"""Evaluations in search of the labelset that draws start from."""
+"""Evaluations of a search with pairs for the labelset that draws start from."""
 
 MEMBER_BUDGET = 50
 """Evaluations that listing may take more for each member that it finds."""
@@ -338,10 +338,13 @@ class Search:
         climbs = self.constraints is None and not (
             arrays.has_pairs or arrays.has_link or arrays.penalties.present
         )
-        first = min(options.first_budget if climbs else options.best_budget, options.best_budget)
+        most = options.best_budget
+        if general and arrays.has_pairs:
+            most = min(most, START_BUDGET)
+        first = min(options.first_budget, most) if climbs else most
         self._search(block, objects, (np.arange(n), -1, 0, limits), found, first, known=known)
         rest = np.flatnonzero(~found.finished)
-        if len(rest) and first < options.best_budget:
+        if len(rest) and first < most:
             again = Found(found.keys[rest], found.numbers[rest])
             for row, i in enumerate(objects[rest].tolist()):
                 words, numerators, totals = climb(arrays, self.weighing, i, self.allow_empty)
@@ -350,7 +353,7 @@ class Search:
                     words, numerators, totals = words[fresh], numerators[fresh], totals[fresh]
                 again.offer(row, numerators, totals, words)
             searches = (rest, -1, 0, limits[rest])
-            self._search(block, objects, searches, again, options.best_budget, known=known)
+            self._search(block, objects, searches, again, most, known=known)
             found.keys[rest], found.numbers[rest] = again.keys, again.numbers
         return found
 

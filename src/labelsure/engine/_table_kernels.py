@@ -1,4 +1,11 @@
-"""Compiled tables: the counts of all labelsets of some objects, one by one."""
+"""Compiled tables: the counts of all labelsets of some objects, one by one.
+
+The row of one object, with the labels of the high part chosen by block::
+
+    high part  000              001              010            ...
+              [low codes 0..511|low codes 0..511|low codes 0..511 ...]
+    score      base(high) + low_sums[low], and what the code costs all objects
+"""
 
 from typing import NamedTuple
 

@@ -395,7 +395,7 @@ def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
 def place_labels(i: Integer, block: Block, forced: Integer, room: Room, rules: Rules) -> bool:
     """Write at which position each label is flipped, below 0 for the one that is forced; tell whether rules allow any.
 
-    Twin : Rules.placed, Rules.may_allow
+    Twin : Rules.placed, Rules.allow
     Requires : rules with places of their own; a search that begins
     Cost : O(q + terms of the rules)
     """
