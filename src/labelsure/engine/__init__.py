@@ -2,15 +2,15 @@
 
 From the bottom up::
 
-    _weighing, _rules, _results        how counts become numerators; constraints as inequalities; options and answers
+    _weighing, _rules, _results        numerators of counts; constraints; options and answers
     _fold_arrays, _lookup_kernels      folds as arrays, and counts looked up in them
-    _numpy_rows, _rows                 rows of all candidates, in numpy first, and what is read off them
-    _block, _walk_kernels              the one search of scores that add up, for any number of labels
+    _numpy_rows, _rows                 rows of all candidates, in numpy first, and answers
+    _block, _walk_kernels              the search of scores that add up
     _pair_problem, _pair_search        the search where pairs of labels have costs
     _listed_kernels                    labelsets that have a discount
     _search                            answers of both searches, beside listed labelsets
     _estimate, _knapsack               how large a region is that has too many labelsets to count
-    _engine, _fold_engine, _composite  LabelsetEngine: what every engine answers; FoldEngine chooses how
+    _engine, _fold_engine, _composite  what engines answer; FoldEngine chooses how
 
 The slow, readable truth that kernels are compared with is ``tests/labelset_reference.py``.
 

@@ -1,4 +1,4 @@
-"""Objects posed as search problems, a block at a time: the labelsets of each as flips of its most likely one.
+"""Objects posed as search problems: labelsets as flips of the most likely one.
 
 A search does not walk over labelsets but over sets of *flips*: labels that differ from the mode,
 the labelset of lowest total score. Flips are cheap first, so a search finds members early and stops
@@ -62,7 +62,7 @@ class Block(NamedTuple):
 
 
 def pose_block(arrays: FoldArrays, objects: IntArray, *, counted: bool) -> Block:
-    """Return the search problems of some objects, ready to count members or to look for the best."""
+    """Return the search problems of some objects, to count members or to find the best."""
     constant = np.stack([energy.constant[objects] for energy in arrays.general])
     unary = np.stack([energy.unary[objects] for energy in arrays.general])
     n_folds, n, q = unary.shape

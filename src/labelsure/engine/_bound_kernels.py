@@ -22,7 +22,7 @@ MAX_STEPS = 100
 """More steps of a relaxation hardly sharpen it."""
 
 GAP = 0.05
-"""A relaxation ends when its bound is below its value at the point reached by at most this share of it."""
+"""A relaxation ends when its bound is at most this share below its value at the point reached."""
 
 POINT_UNITS = 2.0**20
 """Points are whole numbers of 2^-20, so that their coordinates and differences are exact."""
@@ -31,12 +31,12 @@ EXACT = 2.0**52
 """Sums of whole numbers up to this are exact in floats."""
 
 DYNAMIC_LABELS = 64
-"""Up to this many labels, negative pairs with labels that are not in the list any more are left out of charges."""
+"""Up to this many labels, charges leave out pairs with labels that are no longer in the list."""
 
 
 @kernel_part
 def relax(n: Integer, k: Integer, costs: PairCosts, desk: Desk) -> float:
-    """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
+    """Return a lower bound of what flips add, and write how much each flip raises it.
 
     The point of the tangent starts at no flips and moves along one label at a time, the one with
     the largest part in the gap between the form there and the bound. A flip of label i adds
@@ -118,7 +118,7 @@ def relax(n: Integer, k: Integer, costs: PairCosts, desk: Desk) -> float:
 
 @kernel_part
 def charge(n: Integer, k: Integer, costs: PairCosts, desk: Desk) -> float:
-    """Return a lower bound of what flips of some labels add, and write how much higher it is if each is flipped.
+    """Return a lower bound of what flips add, and write how much each flip raises it.
 
     Labels that add something whatever else is flipped are not *hard*. A negative pair of two hard
     ones is charged to the later one.
@@ -159,7 +159,7 @@ def charge(n: Integer, k: Integer, costs: PairCosts, desk: Desk) -> float:
 
 @lean_kernel
 def bound_flips(n: Integer, costs: PairCosts, desk: Desk) -> None:
-    """Write each fold's lower bound of what flips of some labels add, and how much higher it is if each is flipped.
+    """Write each fold's lower bound of what flips add, and how much each flip raises it.
 
     Twin : the minimum over all sets of flips
     Requires : the first n of the list, and what flipping each adds
@@ -180,15 +180,17 @@ def balance(
     vectors: FloatArray,
     lengths: FloatArray,
 ) -> None:
-    """Improve unit vectors one by one towards ``min sum_ij w_i w_j couplings_ij v_i' v_j``, w the roots of the weights.
+    """Improve unit vectors towards ``min sum_ij w_i w_j couplings_ij v_i' v_j``, one by one.
+
+    w are the roots of the weights.
 
     At the minimum, adding ``lengths`` to the diagonal leaves no negative eigenvalue, and no other
     diagonal with that property has a smaller sum weighted by ``weights`` (Wang, Chang, Kolter
     2018).
 
     Twin : the definition
-    Requires : couplings (n, n) symmetric with zeros on the diagonal; weights (n,) positive; vectors (n, r); lengths
-        (n,)
+    Requires : couplings (n, n) symmetric with zeros on the diagonal; weights (n,) positive;
+        vectors (n, r); lengths (n,)
     Cost : n^2 r multiplications per sweep
     """
     n, n_coordinates = vectors.shape

@@ -61,7 +61,7 @@ class CategoryEngine(LabelsetEngine):
         return CategoryEngine([part.under(inequalities) for part in self.parts])
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one for each)."""
         numerators = [part.numerators_of(Y, objects) for part in self.parts]
         highest: IntArray = np.max(numerators, axis=0)
         return highest
@@ -145,7 +145,7 @@ class GroupedEngine(LabelsetEngine):
         return GroupedEngine([engine.under(inequalities) for engine in self.engines], self.places)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one for each)."""
         chosen = np.arange(self.n_objects) if objects is None else objects
         parts = [one.numerators_of(Y[rows], members) for one, rows, members in self._split(chosen)]
         return self._gather(parts, chosen)
@@ -160,7 +160,7 @@ class GroupedEngine(LabelsetEngine):
         return self._gather([engine.p_value_table() for engine in self.engines])
 
     def label_masses(self) -> FloatArray:
-        """Return the share of the sum of all p-values on labelsets with each label, (n_objects, q)."""
+        """Return the share of all p-values on labelsets with each label, (n_objects, q)."""
         return self._gather([engine.label_masses() for engine in self.engines])
 
     def label_numerators(self) -> IntArray:

@@ -66,7 +66,7 @@ class Constraint(ABC):
 
     @abstractmethod
     def inequalities(self, labels: LabelNumbers) -> list[Inequality]:
-        """Return what it says in whole numbers, or raise ValueError where it names labels that there are not."""
+        """Return the constraint in whole numbers, or raise ValueError for unknown labels."""
 
     def listed(self, labels: LabelNumbers) -> LabelMatrix | None:  # noqa: ARG002
         """Return the only labelsets there are, if it lists them."""
@@ -221,7 +221,8 @@ class Hierarchy(Constraint):
     Examples
     --------
     >>> from labelsure.engine import Hierarchy, compile_constraints
-    >>> rules = compile_constraints([Hierarchy({"spaniel": "dog", "dog": "animal"})], ["animal", "dog", "spaniel"])
+    >>> hierarchy = Hierarchy({"spaniel": "dog", "dog": "animal"})
+    >>> rules = compile_constraints([hierarchy], ["animal", "dog", "spaniel"])
     >>> rules.labelsets().tolist()
     [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
@@ -264,7 +265,8 @@ class Allowed(Constraint):
     Examples
     --------
     >>> from labelsure.engine import Allowed, compile_constraints
-    >>> compile_constraints([Allowed([{"sea"}, {"sea", "city"}])], ["sea", "city"]).labelsets().tolist()
+    >>> allowed = Allowed([{"sea"}, {"sea", "city"}])
+    >>> compile_constraints([allowed], ["sea", "city"]).labelsets().tolist()
     [[1, 0], [1, 1]]
     """
 
@@ -295,7 +297,7 @@ class Allowed(Constraint):
 
 
 def compile_constraints(constraints: Any, labels: int | Sequence[str]) -> LabelsetRules:
-    """Return constraints in the form that engines take, having checked that some labelset obeys them all.
+    """Return constraints as engines take them, after checking that some labelset obeys all.
 
     Parameters
     ----------
@@ -315,7 +317,7 @@ def compile_constraints(constraints: Any, labels: int | Sequence[str]) -> Labels
     >>> compile_constraints([AtMost(1, [0, 1]), AtLeast(2, [0, 1])], 3)
     Traceback (most recent call last):
     ...
-    ValueError: No labelset obeys all constraints: AtLeast(k=2, labels=[0, 1]) contradicts those before it. ...
+    ValueError: No labelset obeys all constraints: AtLeast(k=2, labels=[0, 1]) contradicts ...
     """
     names = tuple(labels) if is_list(labels) else made_up_names(check_count(labels, name="labels"))
     given = list_constraints(constraints)

@@ -105,7 +105,7 @@ class LabelsetEngine(ABC):
 
     @abstractmethod
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one for each)."""
 
     @abstractmethod
     def total_scores(self, Y: LabelMatrix, objects: IntArray) -> IntArray:

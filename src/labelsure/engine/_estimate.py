@@ -1,4 +1,4 @@
-"""How large is a region of 2^41 labelsets? An estimate as precise as asked for, with an interval and certified bounds.
+"""How large is a region of 2^41 labelsets? An estimate, an interval and certified bounds.
 
 Drawing from simpler regions that together hold the region, and checking each labelset exactly,
 gives an unbiased estimate (Karp, Luby, Madras 1989) with a proven interval.
@@ -25,13 +25,13 @@ from labelsure.engine._weighing import Weighing
 from labelsure.measures._labelset_bits import Words, pack, unpack, word_keys
 
 STAKES = np.array([0.99 * 2.0**-power for power in range(12)])
-"""Shares of the capital that are bet at most to lose; half of it is bet on numbers above m, and half on those below."""
+"""Shares of the capital that may be lost; half is bet on numbers above m, half on those below."""
 
 ROUNDS, PARTS = 4, 16  # ends are found to 16^-4 of their distance from the mean
 
 
 def mean_interval(weights: FloatArray, doubt: float) -> tuple[float, float]:
-    """Return the ends of an interval that holds the mean of the distribution with probability 1 - ``doubt``.
+    """Return the ends of an interval that holds the mean with probability 1 - ``doubt``.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def mean_interval(weights: FloatArray, doubt: float) -> tuple[float, float]:
 
 
 def log_capital(values: FloatArray, counts: IntArray, means: FloatArray) -> FloatArray:
-    """Return the logarithm of what 1 has become by bets against each mean, of numbers and how often each was drawn.
+    """Return the logarithm of what 1 has become by bets against each mean.
 
     Means are between 0 and 1, and not at these ends.
     """
@@ -81,20 +81,20 @@ N_DRAWS = (500, 2_000, 20_000)
 
 CONFIDENCE = 0.99
 GRID_CELLS, ROUGH_CELLS = 2**14, 2**10  # the latter for one bit
-WIDE = 3.0  # a proven interval this much wider than asked for, or than one bit, gives way to an approximate one
+WIDE = 3.0  # how much wider than requested, or than one bit, a proven interval may be
 DOUBT = 2.0**-30
-"""How likely a size is below what is called sure: an estimate without bias is 2^30 times too large as rarely."""
+"""How likely a size is below what is called sure."""
 
 PILOT_DRAWS, PILOT_ROUNDS = 1000, 2
 TRIAL_DRAWS = 200
 MEMBER_RATE = 0.1
-"""First probabilities are raised until fewer draws are members: too wide costs draws, too narrow misses members."""
+"""First probabilities are raised until fewer draws are members."""
 
 STRAY_CHANGES = 0.2
 """How many labels the first probabilities change at least in the mean, whatever that costs."""
 
 FIRST_SHARE = 0.25
-"""How much of the first probabilities the fitted ones keep, and about their share of the last draws."""
+"""How much of the first probabilities the fitted ones keep, and their share of the last draws."""
 
 SMALLEST_PROBABILITY = 1e-9
 DRAWN_NUMBERS = 2**22
@@ -141,7 +141,7 @@ class RegionDraws:
         return best
 
     def costs(self) -> FloatArray:
-        """Return by how much changing each label of the best labelset changes the total of the additive scores."""
+        """Return how much each label of the best labelset changes the total of additive scores."""
         problem, labels = self.one.problem, self.one.problem.labels
         costs: FloatArray = problem.changes.sum(axis=0)
         if problem.costs.pairs.shape[1] and self.best.any():
@@ -154,7 +154,7 @@ class RegionDraws:
         return np.abs(costs)
 
     def members(self, flips: BoolArray, *, fit: bool = False) -> BoolArray:
-        """Tell which rows of flips lead to members that count; to fit probabilities, those that do not count too."""
+        """Tell which rows of flips lead to members that count; with ``fit`` to any member."""
         labelsets = np.empty((len(flips), self.arrays.n_labels), dtype=bool)
         labelsets[:, self.one.problem.labels] = flips
         labelsets ^= unpack(self.one.problem.mode[None], self.arrays.n_labels) == 1
@@ -197,7 +197,7 @@ class RegionDraws:
 
     @cached_property
     def known_marks(self) -> Words:
-        """Numbers that differ wherever labelsets do, but for rare coincidences: keys of many words sort slowly."""
+        """Numbers that nearly always differ where labelsets do: keys of many words sort slowly."""
         return _marks(self.known)
 
     def draw(self, probabilities: FloatArray, n_draws: int, *, fit: bool = False) -> BoolArray:
@@ -308,7 +308,7 @@ def _inside(probabilities: BoolArray | FloatArray) -> FloatArray:
 
 
 class Estimate(NamedTuple):
-    """The size of a region, and what it is sure to be at least, but for a probability of about DOUBT."""
+    """The size of a region, and what it is at least, but for a probability of about DOUBT."""
 
     size: RegionSize
     sure: int
@@ -374,7 +374,7 @@ def estimate_size(
 def estimate_share(
     union: Union, draws: RegionDraws, precision: float, countable: float
 ) -> tuple[float, float, float, float]:
-    """Return what share of a union is members: what it is surely, the interval's low end, the estimate, the high end.
+    """Return the share of members in a union: a sure one, the low end, the estimate, the high end.
 
     More is drawn until the ends are as near, relative to the estimate, as ``precision``, and it is
     sure that the share is above ``countable`` if it seems to be; or until members seem too rare.
@@ -392,7 +392,7 @@ def estimate_share(
 
 
 def _approximate(draws: RegionDraws, bits: float) -> list[int] | None:
-    """Return the same as whole numbers, by importance sampling; None where too few members were drawn."""
+    """Return sizes by importance sampling; None where too few members were drawn."""
     for n_draws in N_DRAWS[1:]:
         approximate = estimate_by_importance(draws, n_draws)
         if approximate is None:

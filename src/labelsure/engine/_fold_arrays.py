@@ -22,10 +22,10 @@ from labelsure.measures._energy import Discounts, Energy, Penalty
 from labelsure.measures._labelset_bits import Words, pack
 
 BUCKET_BITS = 13
-"""2^13 four-byte buckets are 32 KiB: the first-level cache of today's processors, so look-ups do not wait."""
+"""2^13 four-byte buckets are 32 KiB and fit the first-level cache of today's processors."""
 
 MAX_BUCKET_BITS = 17
-"""Many calibration scores would share so few buckets; up to 2^17 of them still are in the second-level cache."""
+"""Where calibration scores are many; 2^17 buckets still fit the second-level cache."""
 
 FAR = 1 << 60
 """Farther than any sum of costs: scores stay below 2^50."""
@@ -52,7 +52,7 @@ class Memory:
         self._made: dict[Hashable, tuple[Any, list[Any], Any]] = {}
 
     def recall(self, parts: Sequence[Any], make: Callable[[], Made], *more: Hashable) -> Made:
-        """Return what ``make`` returns, called once for the same objects, and whatever more it depends on.
+        """Return what ``make`` returns, called once for the same objects and ``more``.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Discounted(NamedTuple):
 
     @classmethod
     def from_costs(cls, labelsets: LabelMatrix, more: IntArray) -> "Discounted":
-        """Return labelsets, in ascending order of their words, with what is added to their scores."""
+        """Return labelsets, in the order of their words, with what is added to their scores."""
         rows, label = np.nonzero(labelsets)
         begin = np.searchsorted(rows, np.arange(len(labelsets) + 1))
         return cls(
@@ -210,7 +210,7 @@ class Discounted(NamedTuple):
         return self if kept.all() else Discounted.from_costs(self.labelsets[kept], self.more[kept])
 
     def scores(self, constant: IntArray, unary: IntArray) -> IntArray:
-        """Return the sums of one object's costs of labels, (K,) and (K, q), for each labelset, (K, E)."""
+        """Return one object's additive scores of each labelset, (K, E)."""
         sums = np.zeros((len(unary), len(self.label) + 1), dtype=np.int64)
         np.cumsum(unary[:, self.label], axis=1, out=sums[:, 1:])
         scores: IntArray = constant[:, None] + sums[:, self.begin[1:]] - sums[:, self.begin[:-1]]
@@ -269,7 +269,7 @@ class Penalties(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """All that the numerator of one object's labelset follows from, once its additive scores are known.
+    """What turns the additive scores of one object's labelset into its numerator.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One fold: the scores of its calibration part, and the energy of the objects at hand under its model.
+    """One fold: its calibration scores, and the energy of the objects under its model.
 
     An inductive predictor has one fold, a cross-conformal predictor K of them.
 
@@ -367,7 +367,7 @@ class FoldArrays:
         )
 
     def label_costs(self, objects: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the constants and the costs of labels of the general form, (K, n) and (K, n, q)."""
+        """Return constants and costs of labels in the general form, (K, n) and (K, n, q)."""
         constant = np.stack([energy.constant[objects] for energy in self.general])
         return constant, np.stack([energy.unary[objects] for energy in self.general])
 

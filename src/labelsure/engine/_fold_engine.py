@@ -1,4 +1,4 @@
-"""The engine of inductive and cross-conformal predictors: the one place that chooses how a question is answered."""
+"""The engine of inductive and cross-conformal predictors, which chooses how to answer."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -22,14 +22,14 @@ Empty = Literal["ordinary", "strangest", "excluded"]
 """What the empty labelset is: a candidate like any other, one stranger than all others, or none."""
 
 START_LABELS = 14
-"""Up to this many labels, rows of few objects that numpy makes are there before kernels are compiled."""
+"""Up to this many labels, numpy makes rows of few objects before kernels are compiled."""
 
 WeighingAt = Callable[[Fraction], Weighing]
-"""Returns the weighing that decides about regions at a significance level, by numerators above 0."""
+"""Returns the weighing that decides about regions at a level, by numerators above 0."""
 
 
 class FoldEngine(LabelsetEngine):
-    """Answers questions about labelsets from a list of folds: by table for few labels, without one for many.
+    """Answers questions about labelsets from a list of folds, by rows or by a search.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class FoldEngine(LabelsetEngine):
         return FoldEngine(folds, weighing=weighing, weighing_at=weighing_at, **kept)
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one for each)."""
         objects = np.arange(self.n_objects) if objects is None else objects
         scores = self.arrays.scores(Y, objects)
         numerators = self.weighing.of_scores(self.arrays.calibrations, scores, objects)
@@ -209,7 +209,7 @@ def make_engine(folds: Sequence[Fold], *, empty: Empty, **settings: Any) -> Fold
 
 
 def weighing_of_some(at: WeighingAt, objects: IntArray, significance: Fraction) -> Weighing:
-    """Return the weighing at a level for some objects; no closure, so that engines can be pickled."""
+    """Return the weighing at a level for some objects; no closure, so it can be pickled."""
     return at(significance).take(objects)
 
 
@@ -277,7 +277,7 @@ class StoredEngine(LabelsetEngine):
         return scores
 
     def numerators_of(self, Y: LabelMatrix, objects: IntArray | None = None) -> IntArray:
-        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one row per object)."""
+        """Return the numerators of ``Y[r]`` for object ``objects[r]`` (None: one for each)."""
         objects = np.arange(self.n_objects) if objects is None else objects
         numerators = self._weigh(objects, encode(Y)).astype(np.int64)
         return self._numerators_of_candidates(Y, numerators, objects)

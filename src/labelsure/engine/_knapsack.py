@@ -1,4 +1,4 @@
-"""Simple regions that hold a region: sets of flips that fit a budget, counted on a grid and drawn from at random.
+"""Simple regions that hold a region: sets of flips that fit a budget, counted and drawn from.
 
 A labelset of the region has, in at least one fold k, a count of at least the fold's share of what
 is needed; so it lies in one of K simpler regions ``{labelsets: additive score in fold k <= a
@@ -32,7 +32,7 @@ ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
 class Knapsack(NamedTuple):
-    """All sets of flips whose cost, in cells of a grid rounded down, fits a budget, if some are taken for free.
+    """All sets of flips whose cost, in cells of a grid, fits a budget; some flips are free.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Knapsack(NamedTuple):
             yield row, n_divided
 
     def size(self) -> tuple[float, int]:
-        """Return how many sets there are, as a float and how often MUCH is to be multiplied with it."""
+        """Return the number of sets, as a float and how often to multiply it by MUCH."""
         size, n_times = 1.0, 0
         for row, n_divided in self.counts():
             size, n_times = float(row[-1]), n_divided
@@ -204,7 +204,7 @@ def count_inside(
     smallest: int,
     n_cells: int,
 ) -> int:
-    """Return how many labelsets are certain to have additive scores of at most the thresholds in all folds.
+    """Return how many labelsets certainly have scores up to the thresholds in all folds.
 
     These are members, if a labelset with these scores is one. A set of flips fits where the sum of
     what they take of the room at most, in any fold, is not above one.
@@ -230,7 +230,7 @@ def count_inside(
 def needed_weights(
     weighing: Weighing, sizes: list[int], i: int, smallest: int
 ) -> tuple[list[IntArray], int]:
-    """Return what each count of each fold adds to a numerator at most, from 0 on, and how much a member needs of it.
+    """Return what each count adds to a numerator at most, and how much of it a member needs.
 
     What it needs is more than 0.
     """
@@ -266,7 +266,7 @@ class LinearCosts(NamedTuple):
     costs: FloatArray
 
     def log_sizes(self, thresholds: IntArray, near: int) -> FloatArray:
-        """Return bounds of the logarithms of how many sets of flips are not above each threshold (Chernoff).
+        """Return bounds of the log numbers of sets not above each threshold (Chernoff).
 
         For any b >= 0 there are at most exp(b room) prod_t (1 + exp(-b cost_t)) of them. Tight for
         thresholds ``near`` that one, where the sets drawn with odds exp(-b cost_t) cost as much as
@@ -293,7 +293,7 @@ class LinearCosts(NamedTuple):
 def choose_thresholds(
     sizes: dict[int, FloatArray], weights: list[IntArray], needed: int
 ) -> dict[int, int]:
-    """Return which calibration score of each fold, the highest being 0, bounds its part of a cover, if it has one.
+    """Return which calibration score of each fold, 0 the highest, bounds its part of a cover.
 
     If a labelset's score were above the highest but n_k in every fold, its counts would be n_k at
     most, so what they add must not reach ``needed``. Of all such n_k those are taken for which the
@@ -343,7 +343,7 @@ def _linear_costs(one: ObjectProblem, k: int) -> LinearCosts:
 
 
 def _knapsack(linear: LinearCosts, threshold: int, n_cells: int) -> Knapsack:
-    """Return a knapsack that holds every labelset whose additive score in a fold is at most ``threshold``."""
+    """Return a knapsack of every labelset whose additive score is at most ``threshold``."""
     room = threshold - linear.lowest
     fits = linear.costs <= max(room, 0)
     if room <= 0:

@@ -82,7 +82,7 @@ def is_known(words: Words, i: Integer, begin: IntArray, known: Words) -> bool:
 
 @kernel_part
 def is_candidate(words: Words, allow_empty: bool, rules: Rules) -> bool:
-    """Tell whether a labelset is a candidate: some label is on, or none need be, and it obeys all rules.
+    """Tell whether a labelset obeys all rules, and has a label on if it needs one.
 
     Twin : (words.any() or allow_empty) and Rules.allow
     Requires : words (W,)
@@ -120,7 +120,9 @@ def penalise(
     penalty: IntArray,
     known: Words,
 ) -> None:
-    """Write a lower bound of each fold's penalty of the labelsets that differ from ``words`` only in label[begin:].
+    """Write a lower bound of each fold's penalty of some labelsets.
+
+    Of those that differ from ``words`` only in ``label[begin:]``.
 
     Where begin is the end of ``label`` that is the penalty itself.
 
@@ -191,10 +193,11 @@ def precedes(a: Integer, b: Integer, keys: IntArray, best_first: bool) -> bool:
 
 @lean_kernel
 def insert(n_found: Integer, keys: IntArray) -> Integer:
-    """Put the last row where it belongs among the best found, unless it is one of these; return how many there are.
+    """Put the last row among the best found, unless it is one of these; return their number.
 
     Twin : sorted
-    Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last row comes before the k-th
+    Requires : keys (k + 1, 2 + W), the first n_found in order; where these are k, the last row
+        comes before the k-th
     Cost : O(k W)
     """
     n_best, n_columns = keys.shape[0] - 1, keys.shape[1]

@@ -72,7 +72,7 @@ def add_labels(i: Integer, e: Integer, costs: LabelCosts, listed: Discounted) ->
 
 
 class ListedBounds(NamedTuple):
-    """What bounds of the scores of E listed labelsets follow from, and room for those of one object after the other.
+    """Costs that bound the scores of E listed labelsets, and room for one object's bounds.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ def raise_by_listed(
     weighings: ObjectWeighings,
     found: IntArray,
 ) -> None:
-    """Raise the highest numerators of each object with each label off and on by those of listed labelsets.
+    """Raise the highest numerators with each label off and on by those of listed labelsets.
 
     All labels outside one labelset, the leader, have been raised to some numerator already with the
     label off, and most labelsets do not exceed that: then only their own labels and the leader's
@@ -232,7 +232,7 @@ def count_listed(
     smallest: IntArray,
     counts: IntArray,
 ) -> None:
-    """Write how many listed labelsets have at least each object's smallest numerator: so, and without discounts.
+    """Count listed labelsets with at least the smallest numerator, with and without discounts.
 
     One with scores above some level in all folds has a lower one, and is not looked at.
 

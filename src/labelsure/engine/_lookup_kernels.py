@@ -44,7 +44,7 @@ def integer_square_root(square: Integer) -> Integer:
 
 @lean_kernel
 def count_from(score: Integer, position: Integer, k: Integer, tables: ScoreTables) -> Integer:
-    """Return how many of fold k's calibration scores are at least ``score``, looking from ``position`` upwards.
+    """Return how many of fold k's scores are at least ``score``, searching from ``position`` on.
 
     Twin : labelsets._p_values.count_at_least
     Requires : all of the fold's values before position are below score
@@ -95,10 +95,10 @@ def count_additive(scores: IntArray, more: IntArray, tables: ScoreTables) -> Int
 
 @kernel_part
 def final_score(additive: Integer, penalty: Integer, link: Integer) -> Integer:
-    """Return link(additive) + penalty; link -1 is the identity, s >= 0 the integer root of additive * 2^s.
+    """Return link(additive) + penalty; link s >= 0 is the integer root of additive * 2^s.
 
     Twin : measures._energy.Energy.scores
-    Requires : additive below 2^50, or so far beyond that it is out of reach: the root of 2^50 stands for it then
+    Requires : additive below 2^50, or so far beyond that the root of 2^50 can stand for it
     Cost : at most one square root
     """
     if link >= 0:
@@ -160,7 +160,7 @@ def weigh(
 
 @kernel_part
 def only_counts(weighing: ObjectWeighing, tables: ScoreTables) -> bool:
-    """Tell whether numerators are a start and counts of additive scores: ``count_additive`` takes a third of the time.
+    """Tell whether numerators are a start and counts: ``count_additive`` is three times as fast.
 
     Twin : the definition
     Requires : nothing
@@ -229,7 +229,7 @@ def highest_score(
     weighing: ObjectWeighing,
     tables: ScoreTables,
 ) -> Integer:
-    """Return the highest score with at least this numerator, had a labelset the same score in all folds.
+    """Return the highest score that, in all folds alike, gives at least this numerator.
 
     A labelset with a higher score in every fold has a lower numerator. FAR where all scores have
     the numerator, -FAR where none has. Numerators change at calibration scores and right after them
@@ -237,7 +237,7 @@ def highest_score(
 
     Twin : the definition
     Requires : scores (K,), for notes, and nothing (K,), zeros; no links
-    Cost : one look-up where counts are added up, else K for each bit of the number of calibration scores
+    Cost : one look-up where counts are added up, else K for each halving of the scores
     """
     merged = tables.merged
     if weighing.weights.shape[0] == 0 and weighing.above == 0:

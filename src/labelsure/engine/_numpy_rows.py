@@ -1,4 +1,4 @@
-"""Rows of all codes in plain numpy, whatever the energy: what kernels are compared with, and the first to answer."""
+"""Rows of all codes in plain numpy: what kernels are compared with, and the first to answer."""
 
 import numpy as np
 
@@ -16,7 +16,8 @@ def scores_of_codes(energy: Energy, objects: IntArray) -> IntArray:
 
     Examples
     --------
-    >>> energy = Energy(constant=np.array([3]), unary=np.array([[-1, 4]]), pairwise=np.array([[0, 10], [0, 0]]))
+    >>> pairwise = np.array([[0, 10], [0, 0]])
+    >>> energy = Energy(np.array([3]), np.array([[-1, 4]]), pairwise)
     >>> scores_of_codes(energy, np.array([0])).tolist()
     [[3, 2, 7, 16]]
     """
@@ -68,7 +69,7 @@ def subset_sums(start: IntArray, costs: IntArray) -> IntArray:
 
 
 def pair_sums(pairs: IntArray) -> IntArray:
-    """Return the sums of the costs of the pairs j < r inside each subset of the labels, (n, 2^q)."""
+    """Return the sums of the costs of pairs inside each subset of the labels, (n, 2^q)."""
     sums = np.zeros((len(pairs), 2 ** pairs.shape[1]), dtype=np.int64)
     for r in range(pairs.shape[1]):
         np.add(

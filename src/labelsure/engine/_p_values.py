@@ -50,7 +50,7 @@ def smallest_numerators(level: Fraction, denominators: IntArray) -> IntArray:
 
 
 class GroupWeights(NamedTuple):
-    """Whole numbers in proportion to 1 / (size of the group) of each calibration example, and to 1 of a new one.
+    """Whole weights, 1 / (size of the group) for calibration examples and 1 for a new one.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class GroupWeights(NamedTuple):
 
     @classmethod
     def of(cls, sizes: IntArray) -> "GroupWeights":
-        """Return the weights of examples whose groups have these sizes, each group counting 1 in all.
+        """Return the weights of examples whose groups have these sizes; each group counts 1.
 
         What 1 / size is rounded down by, where the sizes have no common multiple that is small
         enough, goes to the new example: that makes p-values larger only.
@@ -112,7 +112,7 @@ def sum_largest(scores: IntArray, weights: IntArray) -> IntArray:
 
 
 def weigh_scores(calibration: IntArray, scores: IntArray, draws: IntArray | None) -> IntArray:
-    """Return how much the calibration scores that are at least as large count, equal ones by draws where there are any.
+    """Return how much calibration scores that are at least as large count, equal ones by draws.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Objects whose labels have costs in pairs, posed as search problems: labelsets as flips of the likeliest."""
+"""Objects whose pairs of labels have costs, posed as problems: labelsets as flips."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.engine._fold_arrays import FAR, FoldArrays, Lookup
 from labelsure.measures._labelset_bits import Words, pack
 
-# Entries of PairStack.state: the level reached (-1: finished), whether the list of the present level
-# was made, the numerator that is still looked for, and whether a member is known below this level
+# Entries of PairStack.state: the level reached (-1: finished), whether the list of the present
+# level was made, the numerator that is still looked for, and whether a member is known below
 LEVEL, LISTED, LIMIT, SURE = range(4)
 NEW = -1
 
@@ -219,7 +219,7 @@ class PairRoom(NamedTuple):
 
 
 def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:
-    """Return the search problem of one object, *hard* labels first: those whose flip may lower some fold's score."""
+    """Return the problem of one object, labels first whose flip may lower some fold's score."""
     constant = np.stack([energy.constant[i] for energy in arrays.general])
     own = unary = np.stack([energy.unary[i] for energy in arrays.general])
     n_folds, total = len(unary), unary.sum(axis=0)
@@ -272,7 +272,7 @@ def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:
 
 
 def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
-    """Return, for each fold and label, the sum of its pairs that other flips could make negative, (K, q)."""
+    """Return the sums of pairs of each label that other flips could make negative, (K, q)."""
     negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
     with_on: IntArray = (
         negative @ on - positive @ ~on
@@ -282,7 +282,7 @@ def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
 
 
 def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:
-    """Return the problem with the t-th label flipped in the mode, or left alone, and not to be flipped any more."""
+    """Return the problem with the t-th label flipped or left alone for good."""
     others = np.arange(len(problem.labels)) != t
     labels, changes = problem.labels[others], problem.changes
     if not flipped:

@@ -62,7 +62,7 @@ from labelsure.engine._walk_kernels import (
 from labelsure.measures._labelset_bits import Words
 
 CALL = 200_000
-"""Evaluations of one call of the kernel, at most about 0.1 s, so that an interrupt is heard soon."""
+"""Evaluations of one call, at most about 0.1 s, so that an interrupt is heard soon."""
 
 WORK_PER_EVALUATION = 8
 """Entries of lists that take about as long as looking up one score."""
@@ -211,7 +211,7 @@ def take_in(
 def open_list(
     costs: PairCosts, lookup: Lookup, goal: PairGoal, stack: PairStack, desk: Desk
 ) -> Integer:
-    """Put the labels that may be flipped next on the desk, with bounds, cheap first; return how many.
+    """Put the labels that may be flipped next on the desk, cheap first; return their number.
 
     That is at first everything, then what comes after the last flip in the list above.
 
@@ -275,7 +275,7 @@ def open_list(
 
 @kernel_part
 def list_obeys(entries: IntArray, begin: Integer, n: Integer, words: Words, rules: Rules) -> bool:
-    """Tell whether no rule is broken by every labelset that differs from ``words`` in labels of a list only.
+    """Tell whether no rule is broken by every labelset that differs in labels of a list only.
 
     Twin : Rules.allow of all sets of flips
     Requires : n entries from ``begin`` on; changes rules.place
@@ -346,7 +346,7 @@ def keep_children(n: Integer, lookup: Lookup, goal: PairGoal, stack: PairStack, 
 
 @kernel_part
 def bound_scores(asked: Integer, i: Integer, desk: Desk) -> None:
-    """Write what is asked about the i-th of the list, in its order, adds to scores at least, and its penalty.
+    """Write what flips in question add to scores at least, and their penalty.
 
     Twin : the minimum over the labelsets in question
     Requires : least_from before AFTER is asked
@@ -388,7 +388,7 @@ def is_hopeless(
     stack: PairStack,
     desk: Desk,
 ) -> bool:
-    """Tell whether what is asked about holds nothing that is looked for: ``value`` is its highest numerator.
+    """Tell whether labelsets of at most this numerator hold none that is looked for.
 
     Where numerators tie, total scores decide, then the lowest code below a node.
 
@@ -431,7 +431,7 @@ def penalise_exactly(
 
 
 def run_pair_search(block: PairBlock, asked: Asked, found: Found, room: PairRoom | None) -> None:
-    """Search objects with pairs, as walk does others; ``room`` is that of a search to go on with."""
+    """Search objects with pairs, as walk does others; go on with ``room`` if it is given."""
     for search, columns in enumerate(asked.searches.tolist()):
         of_object = block.problems[columns[ROW]]
         problem, lookup = of_object.problem, of_object.lookup
@@ -459,7 +459,7 @@ def run_pair_search(block: PairBlock, asked: Asked, found: Found, room: PairRoom
 
 
 def open_bound(stack: PairStack) -> int:
-    """Return what no numerator of a labelset exceeds that an unfinished search has not looked at."""
+    """Return a bound of the numerators that an unfinished search may have missed."""
     level, listed = stack.state[[states.LEVEL, states.LISTED]].tolist()
     if listed == states.NEW or level + listed == 0:
         return FAR

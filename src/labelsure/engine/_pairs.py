@@ -1,4 +1,4 @@
-"""The pairwise costs of folds, one matrix for all objects of a fold or one for each object, also as convex forms."""
+"""The pairwise costs of folds, shared by objects or not, and as convex forms."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -16,8 +16,8 @@ N_ROUNDS, N_SWEEPS = 4, 2
 N_COORDINATES = 8
 
 MARGIN = 0.06
-"""Of a label's scale, kept free on the diagonal: the form then grows with every flip, and rounding errors in finding
-its eigenvalues, at most about 1e-9 here, do not matter."""
+"""Of a label's scale, kept free on the diagonal: the form then grows with every flip, and rounding
+errors of its eigenvalues, at most about 1e-9 here, do not matter."""
 
 ROUNDING = 1e-6
 """Far more than what inverting a matrix whose eigenvalues are at least MARGIN can lose."""
@@ -85,7 +85,7 @@ def _relax_all(pairs: IntArray, units: IntArray | FloatArray) -> tuple[FloatArra
 
 
 def relax_pairs(pairs: IntArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a diagonal that makes the form of some pairwise costs convex, and what flips of single labels keep of it.
+    """Return a diagonal that makes the form of pairwise costs convex, and what single flips keep.
 
     With A_ij = pairs_ij / 2 and A_ii = diagonal_i, the form f' A f is at least gain_i wherever f_i
     = 1, and never negative. That stays so for any subset of the labels and if signs change to s_i
@@ -136,7 +136,7 @@ def relax_pairs(pairs: IntArray, scale: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _balanced(couplings: FloatArray) -> FloatArray:
-    """Return small diagonals that leave no or hardly negative eigenvalues, none much larger than the others."""
+    """Return small diagonals of about equal size that leave hardly negative eigenvalues."""
     from labelsure.engine._bound_kernels import balance
 
     n = len(couplings)

@@ -1,4 +1,4 @@
-"""What engines may spend, and their answers: best labelsets, sizes of regions, and how sure they are."""
+"""What engines may spend, and their answers: best labelsets and sizes of regions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -141,7 +141,7 @@ class BestLabelsets:
         labelsets: LabelMatrix | None = None,
         missed: int | None = None,
     ) -> None:
-        """Set the best of object ``i``; ``missed`` is the highest numerator of any labelset that was not found."""
+        """Set the best of object ``i``; ``missed`` bounds the numerators of all others."""
         self.numerators[i, : len(numerators)] = self.upper[i, : len(numerators)] = numerators
         if missed is not None:
             np.maximum(self.upper[i], missed, out=self.upper[i])
@@ -171,7 +171,8 @@ class RegionSize:
 
     Examples
     --------
-    >>> print(RegionSize(27 * 10**11, 26 * 10**11, 28 * 10**11, coverage_level=0.99, at_least=500_000, at_most=2**45))
+    >>> bounds = {"coverage_level": 0.99, "at_least": 500_000, "at_most": 2**45}
+    >>> print(RegionSize(27 * 10**11, 26 * 10**11, 28 * 10**11, **bounds))
     2^41.3 (+-0.1)
     >>> print(RegionSize.counted(12))
     12
@@ -218,7 +219,7 @@ class RegionSize:
 
 
 def sum_sizes(sizes: Sequence[RegionSize]) -> RegionSize:
-    """Return the size of a region that is made of disjoint parts; intervals hold together by Bonferroni's inequality.
+    """Return the size of disjoint parts together; intervals by Bonferroni's inequality.
 
     Examples
     --------

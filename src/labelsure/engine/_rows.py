@@ -260,7 +260,7 @@ class FoldRows(CodeRows):
         return self.weighing.numerators(at_least, above, objects)
 
     def count(self, objects: IntArray, *, strict: bool) -> Counts:
-        """Return how many calibration scores are >= (> if strict) the score of each code, (K, n, 2^q).
+        """Return how many calibration scores are >= (> if strict) each code's, (K, n, 2^q).
 
         Where only the sum over the folds matters, that, (1, n, 2^q).
         """
@@ -310,7 +310,7 @@ class FoldRows(CodeRows):
 
     @cached_property
     def shared_rows(self) -> IntArray:
-        """What each code costs all objects beside the sums over labels, (K, 2^q); (K, 0): nothing."""
+        """What codes cost all objects beside sums over labels, (K, 2^q); (K, 0): nothing."""
         arrays = self.arrays
         if not (arrays.has_pairs or arrays.penalties.present or arrays.has_discounts):
             return np.empty((arrays.n_folds, 0), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Compiled inequalities: what rules out a labelset or all labelsets of a part of a search, and what follows from them.
+"""Compiled inequalities: what they rule out in a search, and what follows from them.
 
 In a search, positions before ``begin`` are decided, and later ones are open as long as they are as
 in the mode. A later one that differs from the mode was *forced*: no labelset that obeys the rules
@@ -53,7 +53,7 @@ def is_on(words: Words, j: Integer) -> bool:
 
 @kernel_part
 def least_sum(c: Integer, words: Words, mode: Words, begin: Integer, rules: Rules) -> Integer:
-    """Return the least that inequality c can sum up to, over the labelsets that differ from ``words`` where it is open.
+    """Return the least sum of inequality c over labelsets that differ where positions are open.
 
     Twin : the minimum over all sets of flips
     Requires : words, mode (W,)
@@ -72,7 +72,7 @@ def least_sum(c: Integer, words: Words, mode: Words, begin: Integer, rules: Rule
 
 @lean_kernel
 def obeys(words: Words, mode: Words, begin: Integer, rules: Rules) -> bool:
-    """Tell whether no inequality rules out every labelset that differs from ``words`` where it is open.
+    """Tell whether no inequality rules out all labelsets that differ in open positions.
 
     Twin : Rules.allow of all sets of flips
     Requires : words, mode (W,)
@@ -88,7 +88,7 @@ def obeys(words: Words, mode: Words, begin: Integer, rules: Rules) -> bool:
 def settle(
     j: Integer, begin: Integer, words: Words, scores: IntArray, course: Course, rules: Rules
 ) -> Integer:
-    """Flip in ``words`` what has to be flipped now that label j is decided, and add to ``scores`` what that costs.
+    """Flip what has to be flipped now that label j is decided, and add what that costs.
 
     Return BROKEN where nothing is left that obeys the rules, FORCED where something was flipped,
     else QUIET.

@@ -1,4 +1,4 @@
-"""Constraints on labelsets as whole-number inequalities, and as what kernels and tables make of them."""
+"""Constraints on labelsets as whole-number inequalities, and as arrays for kernels."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from labelsure.measures._labelset_bits import decode, encode, labelset_keys, pac
 
 
 class Inequality(NamedTuple):
-    """``#{labels of plus that are on} - #{labels of minus that are on} <= most``; no label is in both."""
+    """``#{plus labels that are on} - #{minus labels that are on} <= most``; no label is in both."""
 
     plus: frozenset[int]
     minus: frozenset[int]
@@ -37,7 +37,8 @@ def count_solutions(inequalities: Sequence[Inequality], n_labels: int) -> int:
     Examples
     --------
     >>> group, nothing = frozenset([0, 1, 2]), frozenset()
-    >>> count_solutions([Inequality(group, nothing, 1), Inequality(nothing, group, -1)], 4)  # exactly one of three
+    >>> exactly_one = [Inequality(group, nothing, 1), Inequality(nothing, group, -1)]
+    >>> count_solutions(exactly_one, 4)
     6
     """
     part = frozenset(inequalities)
@@ -69,7 +70,7 @@ def _settle(part: Part, fixed: dict[int, bool], known: dict[Part, int]) -> int:
 
 
 def _decide(part: Part, fixed: dict[int, bool]) -> tuple[Part, dict[int, bool], bool]:
-    """Return what is left of inequalities given some labels, which labels that decides, and whether one is broken."""
+    """Return inequalities given some labels, the labels that decides, and if one is broken."""
     left: set[Inequality] = set()
     forced: dict[int, bool] = {}
     for one in part:
@@ -108,7 +109,7 @@ def _count(part: Part, known: dict[Part, int]) -> int:
 
 
 def _count_group(part: Part) -> int | None:
-    """Return the same where every inequality looks at the same group of labels in the same way; None elsewhere."""
+    """Return the same if all inequalities are about the same group of labels; else None."""
     first = next(iter(part))
     n_labels = most_right = len(first.plus | first.minus)
     fewest_right = 0  # labels that count for and are on, or count against and are off
@@ -127,7 +128,7 @@ def _labels(part: Iterable[Inequality]) -> set[int]:
 
 
 def _connected(part: Part) -> list[Part]:
-    """Return the connected parts: inequalities that share labels, or are linked by others that do."""
+    """Return the connected parts: inequalities that share labels, directly or by others."""
     parts: list[tuple[set[int], list[Inequality]]] = []
     for one in part:
         labels = set(one.plus | one.minus)
@@ -197,7 +198,7 @@ class Rules(NamedTuple):
         return np.asarray((sums <= self.most).all(axis=1))
 
     def placed(self, label: IntArray) -> "Rules":
-        """Return the rules of one object whose labels are flipped in this order; others are not flipped."""
+        """Return the rules of one object whose labels are flipped in this order."""
         place = np.full_like(self.place, -1)
         place[label] = np.arange(len(label))
         return self._replace(place=place)

@@ -211,7 +211,7 @@ class Search:
         return size if bits >= 1 else estimate(at_least=size.at_least, bits=bits).size
 
     def count(self, objects: IntArray, smallest: IntArray, budget: int) -> list[tuple[int, bool]]:
-        """Return how many members at most ``budget`` evaluations find, and whether these are all."""
+        """Return how many members ``budget`` evaluations find, and whether these are all."""
         if not len(objects):
             return []
         block, least = self._pose(objects, counted=True), smallest[objects]
@@ -295,7 +295,7 @@ class Search:
 
     @cached_property
     def _discounted(self) -> Discounted:
-        """The candidates with discounts, the same for all objects; none unless sums are all else."""
+        """The candidates with discounts; none where other scores are not sums over labels."""
         listed = self.arrays.discounted
         if not self.arrays.adds_up:
             return listed.take(np.zeros(len(listed.more), dtype=bool))
@@ -360,7 +360,7 @@ class Search:
     def _reached_by(
         self, block: Block | PairBlock, objects: IntArray, n_labelsets: IntArray
     ) -> IntArray:
-        """Return numerators that at least so many labelsets of the general form have, or lower ones.
+        """Return numerators that so many labelsets of the general form reach, or lower ones.
 
         A search for many labelsets that begins without a limit goes deep before it finds any that
         are good.
@@ -385,7 +385,7 @@ class Search:
         return pose_block(self.arrays, objects, counted=counted)
 
     def pose_one(self, i: int) -> ObjectProblem:
-        """Return the problem of one object, with pairs or without, and how its scores are weighed."""
+        """Return the problem of one object, with pairs or without, and its look-up."""
         problem = pose_problem(self.arrays, i)
         rules = NO_RULES
         if self.constraints is not None:

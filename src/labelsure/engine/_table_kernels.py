@@ -20,10 +20,10 @@ from labelsure.engine._lookup_kernels import Integer, count_from
 UInt32Array = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
 
 LOW_LABELS = 9
-"""Their 2^9 sums stay in the first-level cache, and are enough to make the work per high part worth its start."""
+"""Their 2^9 sums stay in the first-level cache, and are worth the start of each high part."""
 
 GROUP = 8
-"""Objects that share a fold's pairwise costs while these are in the second-level cache, beside their own rows."""
+"""Objects that share a fold's rows of codes while these are in the second-level cache."""
 
 
 class AdditiveScores(NamedTuple):
@@ -45,7 +45,7 @@ class AdditiveScores(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """Room for what ``add_counts`` notes about each score: its bucket, and which ones share theirs."""
+    """Room for what ``add_counts`` notes: the bucket of each score, and which are shared."""
 
     places: UInt32Array
     shared: UInt32Array
@@ -91,7 +91,7 @@ def add_counts(
 
     Twin : labelsets._p_values.count_at_least
     Requires : notes and row as long as sums
-    Cost : one look-up per score, and a comparison for those that share a bucket with a calibration score
+    Cost : one look-up per score, and a comparison for those in a shared bucket
     """
     # Unsigned numbers as indices spare numba's test for negative ones
     layout = tables.layout
@@ -121,15 +121,15 @@ def add_counts(
 def count_rows(
     additive: AdditiveScores, tables: ScoreTables, strict: Integer, rows: Int32Array
 ) -> None:
-    """Add, for each object and labelset code, #{calibration scores of all folds >= the labelset's score + strict}.
+    """Add #{calibration scores of all folds >= score + strict} for each object and code.
 
     The labels are cut in two parts. Given the labels of the high part, the additive scores of the
     low part are a table of subset sums, so each score costs one addition; pairs cost one more.
 
     Twin : NumpyTable.count
     Requires : tables of the same folds, rows (n, 2^q)
-    Cost : one addition and one look-up per object, labelset and fold, but for high parts stranger than all calibration
-        examples; O(2^max(q - 9, 9)) memory
+    Cost : one addition and one look-up per object, labelset and fold, but for high parts
+        stranger than all calibration examples; O(2^max(q - 9, 9)) memory
     """
     zero = np.int64(
         0
@@ -155,7 +155,7 @@ def count_rows(
                 for high in range(n_high):
                     base = high_sums[high]
                     if base + least + additive.least[k, high] > most:
-                        continue  # stranger than all calibration examples, whatever the low labels are
+                        continue  # stranger than all calibration examples
                     begin, end = high * n_codes, (high + 1) * n_codes
                     own_sums = low_sums
                     if code_rows.shape[1] > 0:

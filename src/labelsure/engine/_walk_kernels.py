@@ -1,4 +1,4 @@
-r"""The one compiled search of labelsets whose scores are sums over labels: depth first over sets of flips.
+r"""The compiled search of labelsets whose scores are sums over labels, depth first.
 
 A labelset is looked at, then all that add one flip or more from some position on: if these may hold
 something that is looked for, that position is flipped, and the same is done there::
@@ -84,7 +84,7 @@ LEVEL, ARRIVED = range(2)
 UNSURE, SURE = -1, 1
 
 FEW = 16
-"""So many positions before the end it is asked whether all flips from there on lead to members, however many."""
+"""So many positions before the end, all flips from there on are tested at once."""
 
 
 class Known(NamedTuple):
@@ -230,7 +230,7 @@ class Found(NamedTuple):
 
     @property
     def highest(self) -> IntArray:
-        """The highest numerator of each search, (m,), or a bound of it where the search is not finished."""
+        """The highest numerator of each search, (m,), or a bound of it if it is unfinished."""
         highest: IntArray = np.where(self.finished, self.numerators[:, 0], self.numbers[:, UPPER])
         return np.maximum(highest, self.numerators[:, 0])
 
@@ -262,12 +262,12 @@ def walk(
     room: Room,
     found: Found,
 ) -> None:
-    """Search labelsets of objects: the best ones beside those found already, or all with some numerator or more.
+    """Search for the best labelsets beside those found, or for all with some numerator or more.
 
     Twin : labelset_reference.ranked
-    Requires : scores that are sums over labels, linked or not, and penalties; bounds of counts where members are
-        counted; room whose state is -1, but to go on with a list that was full
-    Cost : two evaluations of K look-ups for each labelset that may be looked for, fewer where they are counted
+    Requires : scores that are sums over labels, linked or not, and penalties; bounds of counts
+        where members are counted; room whose state is -1, but to go on with a list that was full
+    Cost : two evaluations of K look-ups for each labelset that may be looked for, fewer to count
     """
     n_labels = block.label.shape[1]
     n_best = found.keys.shape[1] - 1
@@ -393,7 +393,7 @@ def begin_walk(search: Integer, block: Block, asked: Asked, room: Room) -> None:
 
 @kernel_part
 def place_labels(i: Integer, block: Block, forced: Integer, room: Room, rules: Rules) -> bool:
-    """Write at which position each label is flipped, below 0 for the one that is forced; tell whether rules allow any.
+    """Write the position of each label, -1 for a forced one; tell whether rules allow any.
 
     Twin : Rules.placed, Rules.allow
     Requires : rules with places of their own; a search that begins
@@ -408,7 +408,7 @@ def place_labels(i: Integer, block: Block, forced: Integer, room: Room, rules: R
 def decide_next(
     level: Integer, label: IntArray, mode: Words, cost: IntArray, room: Room, rules: Rules
 ) -> Integer:
-    """Leave alone what was flipped before, and go to the next position to decide; return what that led to.
+    """Leave alone what was flipped before, and go on to the next position to decide.
 
     Twin : what settle says
     Requires : rules with places
@@ -459,7 +459,7 @@ def settle_next(
     room: Room,
     rules: Rules,
 ) -> Integer:
-    """Flip what has to be flipped at a new level, now that position t is; it will be left alone at the level above.
+    """Flip what has to be flipped at a new level, now that position t is.
 
     Twin : what settle says
     Requires : rules with places
@@ -531,13 +531,14 @@ def belongs_to_best(
     room: Room,
     found: Found,
 ) -> bool:
-    """Tell whether a labelset, or one with a flip more from t on, may be among the best; write its key.
+    """Tell whether a labelset, or one with a flip more from t on, may be among the best.
 
     Among equal numerators total scores decide, and then codes: bounds of both follow from what
     these flips add.
 
     Twin : tuple comparison in labelset_reference.ranked
-    Requires : at most this numerator, at least that of the worst found; t the last position for the labelset itself
+    Requires : at most this numerator, at least that of the worst found; t the last position for
+        the labelset itself; writes the key
     Cost : O(K), and O(q) where totals tie
     """
     i = asked.searches[search, ROW]
@@ -603,7 +604,7 @@ def count_last(
     tables: ScoreTables,
     smallest: Integer,
 ) -> tuple[Integer, Integer]:
-    """Return how many members a level's flips up to ``n_flips`` lead to, if none with two flips or all, else -1.
+    """Return how many members a level's flips lead to, if none with two flips or all, else -1.
 
     And the work. Where that is -1, a single flip leads to one.
 
@@ -678,7 +679,8 @@ def bound_open(
     """Return what no numerator of a labelset exceeds that an unfinished search has not looked at.
 
     Twin : the maximum over these labelsets
-    Requires : a search that stopped at this level; penalties are left out, which only lower numerators
+    Requires : a search that stopped at this level; penalties are left out, they only lower
+        numerators
     Cost : an evaluation per level
     """
     n_labels, highest = block.label.shape[1], np.int64(-FAR)

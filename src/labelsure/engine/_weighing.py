@@ -1,4 +1,4 @@
-"""The one way in which the folds' counts become numerators of p-values: plain, smoothed and by rules."""
+"""How the folds' counts become numerators of p-values: plain, smoothed and by rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -158,7 +158,7 @@ class Weighing:
     def of_scores(
         self, calibrations: Sequence[IntArray], scores: IntArray, objects: IntArray
     ) -> IntArray:
-        """Return the numerators of labelsets with these scores in each fold, (K, m), row r of object ``objects[r]``."""
+        """Return the numerators of scores (K, m), column r of object ``objects[r]``."""
         counts = [
             np.stack(
                 [count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)]
@@ -172,7 +172,7 @@ class Weighing:
 
     @cached_property
     def lowest(self) -> IntArray:
-        """The numerator of a labelset that is stranger than all calibration examples, for each object, (n,)."""
+        """The numerator of a labelset stranger than all calibration examples, (n,)."""
         nothing = np.zeros((max(len(self.weights), 1), len(self.start)), dtype=np.int64)
         numerators: IntArray = self.numerators(nothing, nothing, np.arange(len(self.start)))
         return numerators
