@@ -20,7 +20,9 @@ from search_cases import Case
 
 
 def random_constraints(rng, n_labels):
-    """Return one to four constraints of any kind on labels by number; they may contradict each other."""
+    """Return one to four constraints of any kind on labels by number; they may contradict each
+    other.
+    """
     return [random_constraint(rng, n_labels) for _ in range(rng.integers(1, 5))]
 
 

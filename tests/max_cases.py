@@ -21,7 +21,9 @@ def max_energy(off, on):
 
 
 def random_max_case(seed, *, labels=(1, 10), folds=(1, 12), objects=(1, 2)):
-    """Return a case full of ties: equal costs, labels that cost nothing, folds that agree and that do not."""
+    """Return a case full of ties: equal costs, labels that cost nothing, folds that agree and that
+    do not.
+    """
     rng = np.random.default_rng(seed)
     n_labels, n_folds, n_objects = (
         int(rng.integers(*ends, endpoint=True)) for ends in (labels, folds, objects)

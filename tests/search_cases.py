@@ -59,7 +59,8 @@ class Case:
 def random_case(
     seed, *, labels=(1, 12), folds=(1, 15), objects=(1, 2), smoothed=None, spreads=SPREADS
 ):
-    """Return a case with these numbers of labels, folds and objects; few labels and few folds most of the time.
+    """Return a case with these numbers of labels, folds and objects; few labels and few folds most
+    of the time.
 
     Calibration scores are far away from all others only where the spread of costs is.
     """
@@ -109,7 +110,9 @@ def walk_case(seed, *, labels=(1, 6)):
 
 
 def seen_case(seed, *, labels=(1, 9)):
-    """Return a case as the default measure makes it: costs of labels, and labelsets spared something in some folds."""
+    """Return a case as the default measure makes it: costs of labels, and labelsets spared
+    something in some folds.
+    """
     rng = np.random.default_rng(seed)
     n_labels, n_folds, spread = (
         _few(rng, *labels),
@@ -206,7 +209,9 @@ def random_energy(rng, n_objects, n_labels, style):
 
 
 def random_form(rng, n_objects, n_labels, spread, *, own):
-    """Return the parts of ``(8 w t - o)' P (8 w t - o)``, w +-1: as dense as that of a Mahalanobis distance."""
+    """Return the parts of ``(8 w t - o)' P (8 w t - o)``, w +-1: as dense as that of a Mahalanobis
+    distance.
+    """
     largest = math.isqrt(max(spread // 2**10, 1))
     factor = rng.integers(
         -largest, largest, endpoint=True, size=(n_labels, rng.integers(1, n_labels, endpoint=True))
@@ -251,7 +256,9 @@ def random_exceptions(rng, n_objects, n_labels, spread):
 
 
 def random_calibration(rng, energy, *, far):
-    """Return scores that tie with scores of labelsets, lie beside them, are all equal, or far away."""
+    """Return scores that tie with scores of labelsets, lie beside them, are all equal, or far
+    away.
+    """
     n_scores = int(rng.choice([1, 2, 5, 20, 60]))
     labelsets = rng.integers(0, 2, size=(n_scores, energy.n_labels))
     scores = energy.scores(labelsets, objects=rng.integers(energy.n_objects, size=n_scores))
@@ -280,7 +287,9 @@ def random_level(rng, case):
 
 
 def assert_answers_equal_brute_force(case, seed, **limits):
-    """Compare every answer about a case, by search and by table, with brute force; ``limits`` are further options."""
+    """Compare every answer about a case, by search and by table, with brute force; ``limits`` are
+    further options.
+    """
     rng = np.random.default_rng([seed, 1])
     n_labels = case.folds[0].energy.n_labels
     everyone = case.ranked()

@@ -1,4 +1,6 @@
-"""Intervals by betting: capitals against their definition, ends against what is certain, coverage by simulation."""
+"""Intervals by betting: capitals against their definition, ends against what is certain, coverage
+by simulation.
+"""
 
 from math import log
 
@@ -53,7 +55,9 @@ def test_ends_are_where_the_capital_reaches_the_limit(weights, doubt):
 @pytest.mark.validity
 @pytest.mark.parametrize("mean", [0.02, 0.1, 0.6])
 def test_intervals_miss_less_often_than_they_say_whenever_one_stops(mean):
-    """400 sequences looked at after 50, 100, ... draws: more than 12 ever missed at 1 % have a probability < 10^-3."""
+    """400 sequences looked at after 50, 100, ... draws: more than 12 ever missed at 1 % have a
+    probability < 10^-3.
+    """
     rng = np.random.default_rng(int(100 * mean))
     n_missed = 0
     for _ in range(400):

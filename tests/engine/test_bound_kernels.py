@@ -93,7 +93,9 @@ def test_bounds_are_below_every_set_of_flips(flips, charged):
 
 
 def test_tight_bounds_of_large_costs_allow_for_rounding():
-    """Without an allowance that grows with every step, this one was above a set of flips by one, of some 10^12."""
+    """Without an allowance that grows with every step, this one was above a set of flips by one,
+    of some 10^12.
+    """
     upper = np.zeros((4, 4), dtype=np.int64)
     upper[np.triu_indices(4, 1)] = [
         1405896606257, 1410671062332, 1767352035215, 1443129681668, 1927492063725, 1623517877289,
@@ -105,7 +107,9 @@ def test_tight_bounds_of_large_costs_allow_for_rounding():
 
 
 def mahalanobis_flips(rng, n_labels, spread):
-    """Flips of the labelset nearest to some outputs, under a Mahalanobis distance, two labels flipped already."""
+    """Flips of the labelset nearest to some outputs, under a Mahalanobis distance, two labels
+    flipped already.
+    """
     precision = precision_matrix(rng, n_labels, strength=0.4)
     outputs = rng.beta(0.4, 0.8, size=n_labels)
     labelset = (outputs > 0.5).astype(np.int64)

@@ -45,7 +45,9 @@ def test_labels_of_disagreeing_folds_are_bounded(pairs):
 
 
 def test_bounds_hold_whatever_the_budget():
-    """Against brute force: what was found is right, what may have been missed is not above the bound."""
+    """Against brute force: what was found is right, what may have been missed is not above the
+    bound.
+    """
     n_certain = n_uncertain = 0
     for seed in range(150):
         case = random_case(seed, labels=(4, 8), objects=(1, 2))

@@ -1,4 +1,6 @@
-"""The climb puts real labelsets among the best found, and finds what a long search does where models disagree."""
+"""The climb puts real labelsets among the best found, and finds what a long search does where
+models disagree.
+"""
 
 import numpy as np
 import pytest

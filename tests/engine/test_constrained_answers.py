@@ -1,4 +1,5 @@
-"""Under constraints, searches and tables answer every question as if brute force's table had been filtered.
+"""Under constraints, searches and tables answer every question as if brute force's table had been
+filtered.
 
 Best, top k, members in order and up to a limit, sizes, iteration, p-values of labels, inner and
 outer labels, tables; for implications, exclusions, numbers of a group, lists and hierarchies, and
@@ -54,7 +55,9 @@ def test_maxima_under_constraints_equal_filtered_brute_force():
 
 
 def test_cases_cover_what_they_are_meant_to():
-    """No vacuous comparisons: searches under rules, without and with pairs, lists, one and many candidates."""
+    """No vacuous comparisons: searches under rules, without and with pairs, lists, one and many
+    candidates.
+    """
     cases = [constrained_case(seed) for seed in range(N_CASES)]
     searched = [case for case in cases if case.rules.listed is None]
     assert 20 < len(cases) - len(searched) < 80
@@ -67,7 +70,9 @@ def test_cases_cover_what_they_are_meant_to():
 
 
 def hierarchy_engine(n_labels, *, rules=None, options=None, n_calibration=200):
-    """Return an engine of three objects with labels in a hierarchy, and noisy outputs that need not be."""
+    """Return an engine of three objects with labels in a hierarchy, and noisy outputs that need
+    not be.
+    """
     rng = np.random.default_rng(5)
     labels = (rng.random((n_calibration + 3, n_labels)) < 0.5).astype(np.int8)
     for j in range(3, n_labels):

@@ -1,4 +1,5 @@
-"""Sizes of regions too large to be counted, against enumeration and exact counts in Python's integers.
+"""Sizes of regions too large to be counted, against enumeration and exact counts in Python's
+integers.
 
 Certified bounds must hold always. An interval of confidence 99 % may miss the truth once in a
 hundred times; the draws are fixed, so a test that passes once passes for ever. By the bound of its
@@ -34,7 +35,9 @@ def estimate(engine, i, smallest, **options):
 
 
 def count(engine, smallest, budget):
-    """Return what a search of the first object's region finds within a budget, and whether that is all."""
+    """Return what a search of the first object's region finds within a budget, and whether that is
+    all.
+    """
     ((found, finished),) = engine._search.count(np.arange(1), np.array([smallest]), budget)
     return found, finished
 
@@ -60,7 +63,8 @@ def subset_sum_counts(costs):
 
 
 def inductive_engine(n_labels, seed, costs, n_folds=1):
-    """Return an engine with small whole costs, calibrated at every score from 0 on, and the exact size of each region.
+    """Return an engine with small whole costs, calibrated at every score from 0 on, and the exact
+    size of each region.
 
     The numerator of a labelset whose flips cost s is l + 1 - s in each of the equal folds' shares.
     """
@@ -132,7 +136,9 @@ def energy_of(kind, rng, n_labels):
 
 
 def cross_engine(kind, seed, n_labels, n_folds):
-    """Return an engine of folds that agree roughly, with calibration scores as those of likely labelsets."""
+    """Return an engine of folds that agree roughly, with calibration scores as those of likely
+    labelsets.
+    """
     rng = np.random.default_rng([seed, len(kind), n_folds])
     first = energy_of(kind, rng, n_labels)
     folds = []
@@ -182,7 +188,9 @@ def test_estimates_hold_enumerated_sizes(kind, n_folds):
 @pytest.mark.validity
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_miss_no_more_often_than_they_say(kind):
-    """100 regions of 17 labels a kind: more than 5 misses at 1 % each have a probability below 0.001."""
+    """100 regions of 17 labels a kind: more than 5 misses at 1 % each have a probability below
+    0.001.
+    """
     n_missed = n_estimates = 0
     for seed in range(100):
         engine, _ = cross_engine(kind, seed, 17, 1 + seed % 10)
@@ -202,7 +210,9 @@ def test_intervals_miss_no_more_often_than_they_say(kind):
 
 @pytest.mark.parametrize("draw", [1, DRAW_UNIT // 3, DRAW_UNIT])
 def test_estimates_hold_where_one_calibration_score_decides(draw):
-    """Just above the numerator of labelsets stranger than all calibration examples: one score >= makes a member."""
+    """Just above the numerator of labelsets stranger than all calibration examples: one score >=
+    makes a member.
+    """
     rng = np.random.default_rng(draw)
     energies = [Energy(np.array([9]), rng.integers(-3, 9, size=(1, 12))) for _ in range(3)]
     folds = [Fold(np.sort(rng.integers(5, 40, size=9)), energy) for energy in energies]
@@ -220,7 +230,9 @@ def test_estimates_hold_where_one_calibration_score_decides(draw):
 
 
 def test_estimates_hold_where_folds_have_one_calibration_score():
-    """Each of three equal folds makes all sets of up to three of twelve flips members, some of them for sure."""
+    """Each of three equal folds makes all sets of up to three of twelve flips members, some of
+    them for sure.
+    """
     fold = Fold(np.array([80]), Energy(np.array([50]), np.full((1, 12), 10)))
     engine = FoldEngine([fold] * 3, allow_empty=True)
     size = estimate(engine, 0, 2, at_least=0)
@@ -229,7 +241,9 @@ def test_estimates_hold_where_folds_have_one_calibration_score():
 
 
 def test_proven_intervals_that_are_far_too_wide_give_way_to_approximate_ones():
-    """Twenty folds that disagree: members are rare in the cover, and an interval asked for may be too narrow."""
+    """Twenty folds that disagree: members are rare in the cover, and an interval asked for may be
+    too narrow.
+    """
     rng = np.random.default_rng(0)
     common = rng.integers(0, 30, size=(1, 14))
     energies = [
@@ -299,7 +313,9 @@ def test_estimates_take_memory_for_undecided_labels_only():
     st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=5), min_size=1, max_size=3),
 )
 def test_covers_take_what_makes_the_largest_part_smallest(data, parts):
-    """Against all ways to leave out so many calibration scores that their weights do not add up to what is needed."""
+    """Against all ways to leave out so many calibration scores that their weights do not add up to
+    what is needed.
+    """
     sizes = {k: np.sort(np.array(own, dtype=np.float64))[::-1] for k, own in enumerate(parts)}
     steps = [
         data.draw(st.lists(st.integers(0, 3), min_size=len(own), max_size=len(own)))

@@ -128,7 +128,9 @@ def test_label_masses_are_shares_of_all_p_values(make, data, folds, allow_empty)
 
 
 def test_label_masses_do_not_overflow():
-    """2^22 labelsets whose smoothed p-value is 1, of 4000 calibration examples: numerators add up to 2^65."""
+    """2^22 labelsets whose smoothed p-value is 1, of 4000 calibration examples: numerators add up
+    to 2^65.
+    """
     fold = Fold(np.sort(np.full(4000, 9)), Energy(np.array([0]), np.zeros((1, 22), dtype=np.int64)))
     engine = from_folds([fold], allow_empty=True, draws=np.array([DRAW_UNIT]))
     assert engine.label_masses().tolist() == [[0.5] * 22]

@@ -77,7 +77,9 @@ def test_costs_are_changes_of_the_best_labelset():
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("penalised", [False, True])
 def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget, monkeypatch):
-    """48 intervals of about 99 %, and values within a few per cent, also if draws start from any labelset."""
+    """48 intervals of about 99 %, and values within a few per cent, also if draws start from any
+    labelset.
+    """
     monkeypatch.setattr(_search, "START_BUDGET", start_budget)
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -100,7 +102,9 @@ def test_estimates_of_dense_forms_hold_listed_sizes(own, penalised, start_budget
 
 
 def test_drawn_labelsets_are_members_exactly_if_their_numerators_say_so():
-    """With and without pairs, links, penalties, smoothing and rules; discounts and overrides are looked at apart."""
+    """With and without pairs, links, penalties, smoothing and rules; discounts and overrides are
+    looked at apart.
+    """
     n_inside = n_outside = 0
     for seed in range(60):
         case = random_case(seed, labels=(2, 7), objects=(1, 2))
@@ -158,7 +162,9 @@ def test_two_members_are_enough_for_an_estimate(monkeypatch):
 
 
 def test_regions_too_large_to_count_are_estimated():
-    """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is smaller."""
+    """2^45 labelsets and dense pairs, by the engine itself; a second region twice as certain is
+    smaller.
+    """
     options = EngineOptions(count_budget=5000)
     engine = form_engine(3, n_labels=45, n_folds=3, n_objects=2, strength=0.3, options=options)
     sizes = [engine.region_sizes(smallest) for smallest in (10, 60)]

@@ -1,4 +1,6 @@
-"""Labelsets with discounts, looked at one by one: bounds of what they score, and what becomes of answers by them."""
+"""Labelsets with discounts, looked at one by one: bounds of what they score, and what becomes of
+answers by them.
+"""
 
 import os
 
@@ -40,7 +42,9 @@ def test_best_labelsets_and_labels_equal_brute_force(options):
 
 
 class Listed:
-    """The listed candidates of the first object of a case: what kernels take, and what these labelsets score."""
+    """The listed candidates of the first object of a case: what kernels take, and what these
+    labelsets score.
+    """
 
     def __init__(self, case):
         search, first = case.search(BY_SEARCH), np.array([0])

@@ -1,4 +1,6 @@
-"""Tables of scores that are the largest of labels' costs, alone and beside other parts, against brute force."""
+"""Tables of scores that are the largest of labels' costs, alone and beside other parts, against
+brute force.
+"""
 
 import numpy as np
 import pytest
@@ -45,7 +47,9 @@ def test_answers_about_maxima_equal_brute_force_in_many_cases(block):
 
 
 def test_answers_about_maxima_in_some_folds_beside_other_parts_equal_brute_force():
-    """Sums, pairs, links, penalties, discounts, overrides; a fold without a maximum, and one with two."""
+    """Sums, pairs, links, penalties, discounts, overrides; a fold without a maximum, and one with
+    two.
+    """
     for seed in range(60):
         case = random_case(seed, labels=(1, 7), folds=(1, 6))
         rng = np.random.default_rng([seed, 4])

@@ -1,4 +1,6 @@
-"""Rows in numpy: every answer equals brute force and what kernels answer, and a process begins with them."""
+"""Rows in numpy: every answer equals brute force and what kernels answer, and a process begins
+with them.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""The search where pairs of labels have costs: its problems, its answers and how much work they take."""
+"""The search where pairs of labels have costs: its problems, its answers and how much work they
+take.
+"""
 
 from itertools import count, islice
 
@@ -45,7 +47,9 @@ def test_forced_labels_leave_a_problem_about_the_others(folds, data):
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("n_folds", [1, 4])
 def test_dense_forms_are_searched_as_they_are_listed(own, n_folds):
-    """Fourteen labels under Mahalanobis distances, signed and absolute: search and table agree on everything."""
+    """Fourteen labels under Mahalanobis distances, signed and absolute: search and table agree on
+    everything.
+    """
     for seed in range(3):
         engine = form_engine(seed, n_labels=14, n_folds=n_folds, n_objects=3, own=own)
         assert (engine.folds[0].energy.pairwise.ndim == 3) == own

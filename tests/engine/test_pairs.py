@@ -1,4 +1,6 @@
-"""Pairwise costs of folds: shared, of each object, or none; and made convex, with what single flips keep."""
+"""Pairwise costs of folds: shared, of each object, or none; and made convex, with what single
+flips keep.
+"""
 
 import numpy as np
 import pytest
@@ -34,7 +36,9 @@ def test_pairs_are_those_of_the_energies(folds):
 
 @pytest.mark.parametrize("own", [False, True])
 def test_objects_may_be_taken_and_worked_on_in_blocks(own):
-    """Blocks of one object, with their own pairs counted in, give the same answers in the same order."""
+    """Blocks of one object, with their own pairs counted in, give the same answers in the same
+    order.
+    """
     engine = form_engine(0, n_labels=10, n_folds=2, n_objects=5, own=own)
     best, labels = engine.top(3), engine.label_numerators()
     sizes = engine._search.count(np.arange(5), np.full(5, 20), 10**6)
@@ -58,7 +62,9 @@ def pairs_and_scales(draw):
 
 
 def least_values(pairs, diagonal):
-    """Return the least value of f' A f and, for each label, its least value where f_i = 1, by linear algebra."""
+    """Return the least value of f' A f and, for each label, its least value where f_i = 1, by
+    linear algebra.
+    """
     form = pairs / 2 + np.diag(diagonal)
     others = [np.delete(np.arange(len(form)), i) for i in range(len(form))]
     schur = [
@@ -95,7 +101,9 @@ def test_labels_without_pairs_are_left_alone(case):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_relaxed_mahalanobis_forms_need_little(seed):
-    """Well below the diagonal of the precision matrix, which makes the form convex, too; and half of it is gained."""
+    """Well below the diagonal of the precision matrix, which makes the form convex, too; and half
+    of it is gained.
+    """
     rng = np.random.default_rng(seed)
     precision = precision_matrix(rng, 40, strength=0.3) * 2.0**20
     scale = np.diag(precision)

@@ -12,7 +12,9 @@ from rule_strategies import problems, solutions
 
 @given(problems(), st.data())
 def test_settling_a_label_keeps_all_that_obeys_the_rules(problem, data):
-    """Whatever is forced is common to all labelsets that obey the rules, and where nothing is left there are none."""
+    """Whatever is forced is common to all labelsets that obey the rules, and where nothing is left
+    there are none.
+    """
     n_labels, given_ones = problem
     label = np.array(data.draw(st.permutations(range(n_labels))))
     t = data.draw(st.integers(0, n_labels - 1))

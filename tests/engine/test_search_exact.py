@@ -56,7 +56,9 @@ def test_answers_equal_brute_force_for_whatever_hypothesis_finds(data, folds, al
 
 @pytest.mark.parametrize("seed", range(60))
 def test_brute_force_equals_reference(seed):
-    """The fast brute force that searches are compared with is itself compared with the readable one."""
+    """The fast brute force that searches are compared with is itself compared with the readable
+    one.
+    """
     case = random_case(seed, labels=(1, 5), folds=(1, 4))
     case.rule = None  # rules have a test of their own
     n_labels = case.folds[0].energy.n_labels
@@ -78,7 +80,9 @@ def pair_problems(case):
 
 
 def test_cases_cover_what_they_are_meant_to():
-    """No vacuous comparisons: what the random cases hold, and that regions are empty, whole and in between."""
+    """No vacuous comparisons: what the random cases hold, and that regions are empty, whole and in
+    between.
+    """
     cases = [random_case(seed) for seed in range(N_CASES)]
     energies = [fold.energy for case in cases for fold in case.folds]
     assert {case.folds[0].energy.n_labels for case in cases} >= set(range(1, 12))

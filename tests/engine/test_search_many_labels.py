@@ -18,11 +18,15 @@ from labelsure.predictions import LabelsetPredictions
 from search_cases import random_case, values_of
 
 CERTAIN = 2**39
-"""What flipping a certain label costs: a thousand stay below 2^50, and its root times 2^6 is above 2^22."""
+"""What flipping a certain label costs: a thousand stay below 2^50, and its root times 2^6 is above
+2^22.
+"""
 
 
 class Embedding:
-    """A small case among many labels: the undecided labels keep their order, the others are on or off for sure."""
+    """A small case among many labels: the undecided labels keep their order, the others are on or
+    off for sure.
+    """
 
     def __init__(self, case, n_labels, rng):
         n_small = case.folds[0].energy.n_labels
@@ -157,7 +161,9 @@ def test_a_region_of_everything_depends_on_the_draw_of_each_object():
 
 
 def certain_but_for(n_labels, seed):
-    """Return an engine with one fold whose score is the number of labels that differ from a random labelset."""
+    """Return an engine with one fold whose score is the number of labels that differ from a random
+    labelset.
+    """
     best = np.random.default_rng(seed).integers(0, 2, size=(1, n_labels))
     energy = Energy(best.sum(axis=1), np.where(best, -1, 1))
     return FoldEngine([Fold(np.sort(np.arange(n_labels)), energy)], allow_empty=True), best

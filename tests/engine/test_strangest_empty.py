@@ -22,7 +22,9 @@ from search_cases import assert_answers_equal_brute_force, random_case, values_o
 @pytest.mark.parametrize("make", [random_case, random_max_case])
 @pytest.mark.parametrize("block", range(2))
 def test_answers_equal_brute_force(make, block):
-    """By search and by table; smoothed, by rules, with pairs, penalties, overrides; by sums and by maxima."""
+    """By search and by table; smoothed, by rules, with pairs, penalties, overrides; by sums and by
+    maxima.
+    """
     for seed in range(block, 40, 2):
         case = replace(make(seed, labels=(1, 8)), strangest=True)
         assert_answers_equal_brute_force(case, seed)
@@ -61,7 +63,9 @@ def test_the_three_modes_differ_in_the_empty_labelset_alone():
 
 
 def test_it_comes_after_labelsets_with_the_same_p_value():
-    """All labelsets are stranger than the calibration examples: scores decide, and its own is above all."""
+    """All labelsets are stranger than the calibration examples: scores decide, and its own is
+    above all.
+    """
     fold = Fold(np.sort(np.array([0, 1])), Energy(np.array([9]), np.array([[1, 2]])))
     best = make_engine([fold], empty="strangest").top(5)
     assert best.labelsets[0].tolist() == [[1, 0], [0, 1], [1, 1], [0, 0], [0, 0]]
@@ -80,13 +84,17 @@ def test_engines_taken_and_pickled_agree():
 
 
 def weights_at(significance):
-    """Return a weighing that depends on the level: members have at least so large a share of the counts."""
+    """Return a weighing that depends on the level: members have at least so large a share of the
+    counts.
+    """
     weights = np.tile(np.arange(9), (2, 1))
     return Weighing.ruled(weights, np.full(3, -int(13 * significance)), 1)
 
 
 def test_levels_decide_about_it_too():
-    """With a weighing of its own at each level, the empty labelset is a member if zero counts make one."""
+    """With a weighing of its own at each level, the empty labelset is a member if zero counts make
+    one.
+    """
     engine = make_engine(simple_folds(), empty="strangest", weighing_at=weights_at)
     for level, member in ((Fraction(1, 100), False), (Fraction(1, 2), False)):
         at_level, smallest = engine.at_level(level)
@@ -133,7 +141,9 @@ def test_estimated_sizes_count_it():
 
 
 def test_a_search_that_was_stopped_bounds_what_it_missed_beside_the_empty_labelset():
-    """The empty labelset took the place of one that was not found, and its bound: confidence was too high."""
+    """The empty labelset took the place of one that was not found, and its bound: confidence was
+    too high.
+    """
     options = EngineOptions(table_labels=0, first_budget=3, best_budget=6, chunk=2)
     n_stopped = 0
     for seed in range(40):

@@ -1,4 +1,5 @@
-"""The search of additive scores equals brute force: for the best, lists and counts, whatever its budget and its room.
+"""The search of additive scores equals brute force: for the best, lists and counts, whatever its
+budget and its room.
 
 Ties, zeros, extremes, equal costs, links, penalties, weights, draws, forced positions and rules;
 regions of so many labels that flips are counted by groups of eight; and a thousand labels that tie.
@@ -144,7 +145,9 @@ def test_without_totals_and_words_the_highest_numerator_is_found(rules):
 
 @pytest.mark.parametrize("rules", [False, True], ids=["free", "rules"])
 def test_lists_that_are_full_or_cut_short_go_on_where_they_stopped(rules):
-    """Room for one or three, calls of a few evaluations: every member once, in the order of one call."""
+    """Room for one or three, calls of a few evaluations: every member once, in the order of one
+    call.
+    """
     sizes = []
     for seed in SEEDS:
         case = some_case(seed, rules=rules)
@@ -273,7 +276,9 @@ def test_walks_and_rows_of_all_codes_answer_the_same(data, folds, allow_empty):
 
 @st.composite
 def wide_engines(draw):
-    """Return engines of one object with so many labels that positions are counted by groups; models agree or not."""
+    """Return engines of one object with so many labels that positions are counted by groups;
+    models agree or not.
+    """
     n_labels, n_folds = draw(st.integers(9, 20 if COMPILED else 12)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     alike = rng.integers(draw(st.sampled_from([-3, 0, 20])), 60, size=n_labels)
@@ -352,7 +357,9 @@ def test_regions_of_free_labels_are_counted_at_once(n_labels, budget, allow_empt
     ("threshold", "n_members"), [(59, 2), (69, 12), (70, 22), (100, 35), (104, 35), (105, 48)]
 )
 def test_single_flips_are_counted_by_whole_and_by_broken_groups(threshold, n_members):
-    """A cheap flip and at most one other fit; of the others groups of eight fit as a whole, in part, or not at all."""
+    """A cheap flip and at most one other fit; of the others groups of eight fit as a whole, in
+    part, or not at all.
+    """
     search = free_labels(threshold, np.repeat([10, 60, 95], [1, 10, 13]))
     assert search.count(np.arange(1), np.array([2]), 10**4) == [(n_members, True)]
 
@@ -375,7 +382,9 @@ def test_best_is_the_lowest_code_where_everything_ties(n_labels, n_folds):
 
 @pytest.mark.parametrize("n_labels", [159, 1000])
 def test_best_has_the_lowest_total_where_all_p_values_tie(n_labels):
-    """Calibration scores above everything: p-values are all 1, total scores decide, and then codes."""
+    """Calibration scores above everything: p-values are all 1, total scores decide, and then
+    codes.
+    """
     rng = np.random.default_rng(n_labels)
     energies = [Energy(np.array([0]), rng.integers(-3, 4, size=(1, n_labels))) for _ in range(4)]
     engine = FoldEngine(
@@ -393,7 +402,9 @@ def test_best_has_the_lowest_total_where_all_p_values_tie(n_labels):
 
 @pytest.mark.parametrize("kind", ["additive", "link", "pairs"])
 def test_best_is_found_where_most_labels_tie_and_others_are_certain(kind):
-    """A hundred labels of output 0.5 below labels that are on: codes decide, and they must not be listed."""
+    """A hundred labels of output 0.5 below labels that are on: codes decide, and they must not be
+    listed.
+    """
     n_labels = 159
     unary = np.zeros((1, n_labels), dtype=np.int64)
     unary[0, 100:] = np.where(np.arange(59) % 3, 900, -1000)

@@ -1,4 +1,6 @@
-"""Counts become numerators in one way: plain, smoothed and by rules, against definitions in exact arithmetic."""
+"""Counts become numerators in one way: plain, smoothed and by rules, against definitions in exact
+arithmetic.
+"""
 
 from fractions import Fraction
 
