@@ -7,13 +7,10 @@ error the intervals are far wider than needed: none of the cases here misses.
 """
 
 import tracemalloc
-from itertools import product
 from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from brute_force import rank_all, scores_of_all
 from fold_strategies import weighing_of
@@ -306,40 +303,6 @@ def test_estimates_take_memory_for_undecided_labels_only():
     truth = 2**13 - 13 - 78 - 1  # all sets of up to ten of thirteen flips
     assert_holds(size, truth)
     assert peak < 400 * 2**20
-
-
-@given(
-    st.data(),
-    st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=5), min_size=1, max_size=3),
-)
-def test_covers_take_what_makes_the_largest_part_smallest(data, parts):
-    """Against all ways to leave out so many calibration scores that their weights do not add up to
-    what is needed.
-    """
-    sizes = {k: np.sort(np.array(own, dtype=np.float64))[::-1] for k, own in enumerate(parts)}
-    steps = [
-        data.draw(st.lists(st.integers(0, 3), min_size=len(own), max_size=len(own)))
-        for own in parts
-    ]
-    weights = [np.cumsum([0, *own]) for own in steps]
-    most = sum(int(own[-1]) for own in weights)
-    assume(most > 0)
-    needed = data.draw(st.integers(1, most))
-    chosen = _knapsack.choose_thresholds(sizes, weights, needed)
-
-    def largest(left_out):
-        return max(
-            own[n] for (_, own), n in zip(sizes.items(), left_out, strict=True) if n < len(own)
-        )
-
-    ways = [
-        way
-        for way in product(*(range(len(own) + 1) for own in parts))
-        if sum(int(own[n]) for own, n in zip(weights, way, strict=True)) < needed
-        and any(n < len(own) for own, n in zip(parts, way, strict=True))
-    ]
-    assert sum(int(own[chosen.get(k, -1)]) for k, own in enumerate(weights)) < needed
-    assert max(sizes[k][n] for k, n in chosen.items()) <= min(map(largest, ways))
 
 
 def test_bounds_of_part_sizes_are_not_below_them():

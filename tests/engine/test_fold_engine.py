@@ -136,20 +136,6 @@ def test_label_masses_do_not_overflow():
     assert engine.label_masses().tolist() == [[0.5] * 22]
 
 
-@pytest.mark.parametrize("make", [from_folds, as_stored])
-@pytest.mark.parametrize("draws", [None, np.array([1, 2**30, 2**31])])
-def test_answers_leave_the_engine_as_it_was(make, draws):
-    engine = make(random_folds(n_objects=3, n_labels=3), allow_empty=False, draws=draws)
-    before = engine.p_value_table()
-    first, labels = engine.top(2), engine.label_numerators()
-    engine.region_sizes(10)
-    engine.region_members(0, 10, None)
-    assert np.array_equal(first.numerators, engine.top(2).numerators)
-    assert np.array_equal(first.labelsets, engine.top(2).labelsets)
-    assert np.array_equal(labels, engine.label_numerators())
-    assert np.array_equal(engine.p_value_table(), before)
-
-
 @settings(max_examples=40)
 @given(st.data(), fold_lists(labels=(1, 4), objects=(1, 4), kind=full_energies))
 def test_take_keeps_the_answers_of_the_objects(data, folds):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.engine import _estimate, _search
+from labelsure.engine import _search
 from labelsure.engine._estimate import RegionDraws, estimate_by_importance, log_probabilities
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions
@@ -24,21 +24,6 @@ def test_log_probabilities_are_those_of_independent_flips(flips, probabilities):
     assert np.exp(log_probabilities(flips, probabilities)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("n_enough", [0, 1])
-def test_as_many_are_drawn_as_the_precision_asked_for_takes(n_enough, monkeypatch):
-    counts = _estimate.N_DRAWS[1:]
-    enough, asked = counts[n_enough], []
-
-    def relative_error(_, n_draws):
-        asked.append(n_draws)
-        return 20.0, 0.1 if n_draws < enough else 0.001
-
-    monkeypatch.setattr(_estimate, "estimate_by_importance", relative_error)
-    _, low, size, high = _estimate._approximate(None, 0.05)
-    assert asked == [n_draws for n_draws in counts if n_draws <= enough]
-    assert low < size == 2**20 < high < 2**20.05
-
-
 def region_draws(engine, i, smallest, known=None):
     search = engine._search
     known = pack(np.empty((0, engine.n_labels), dtype=np.int8)) if known is None else known
@@ -51,26 +36,6 @@ def region_draws(engine, i, smallest, known=None):
 def listed_size(engine, smallest):
     """Return the size of the first object's region from the table."""
     return values_of(by_rows(engine).region_sizes(np.array([smallest])))[0]
-
-
-def test_costs_are_changes_of_the_best_labelset():
-    for seed in range(30):
-        case = random_case(seed, labels=(3, 8), objects=(1, 1))
-        engine = case.engine()
-        draws = region_draws(engine, 0, 1)
-        n_labels = engine.n_labels
-        best = unpack(draws.one.problem.mode[None], n_labels)[0].copy()
-        best[draws.one.problem.labels[draws.best]] ^= 1
-        beside = np.vstack([best, best ^ np.eye(n_labels, dtype=np.int8)])
-        totals = np.zeros(n_labels + 1, dtype=np.int64)
-        for fold in case.folds:
-            energy = fold.energy.general_form()
-            plain = type(energy)(energy.constant, energy.unary, energy.pairwise)
-            totals += plain.scores(beside, objects=np.zeros(n_labels + 1, dtype=np.int64))
-        assert (
-            draws.costs().tolist()
-            == np.abs(totals[1:] - totals[0])[draws.one.problem.labels].tolist()
-        )
 
 
 @pytest.mark.parametrize("start_budget", [1, 100_000])
@@ -138,27 +103,6 @@ def test_labelsets_that_are_known_do_not_count():
 def test_nothing_is_estimated_where_nothing_is_drawn():
     engine = form_engine(0, n_labels=8, n_folds=1)
     assert estimate_by_importance(region_draws(engine, 0, 10**6), 1000) is None
-
-
-def test_two_members_are_enough_for_an_estimate(monkeypatch):
-    """All members known but one, which few draws meet."""
-    engine, smallest = form_engine(0, n_labels=8, n_folds=1), 5
-    known = pack(next(by_rows(engine).iterate_members(0, smallest))[0][1:])
-    draw, n_met = RegionDraws.draw, []
-
-    def counted(self, probabilities, n_draws, *, fit=False):
-        members = draw(self, probabilities, n_draws, fit=fit)
-        n_met.append(0 if fit else len(members))
-        return members
-
-    monkeypatch.setattr(RegionDraws, "draw", counted)
-    seen = set()
-    for n_draws in range(4, 200, 4):
-        n_met.clear()
-        found = estimate_by_importance(region_draws(engine, 0, smallest, known), n_draws)
-        assert (found is None) == (sum(n_met) < 2)
-        seen.add(sum(n_met))
-    assert {0, 1, 2} <= seen
 
 
 def test_regions_too_large_to_count_are_estimated():

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import labelset_reference
-from fold_strategies import COSTS, fold_lists, full_energies, plain_weighing
+from fold_strategies import fold_lists, full_energies, plain_weighing
 from labelsure._random import DRAW_UNIT
 from labelsure.engine import _lookup_kernels
-from labelsure.engine._fold_arrays import FAR, VALUE_BEGIN, VALUE_END, FoldArrays, ScoreTables
+from labelsure.engine._fold_arrays import FAR, FoldArrays
 from labelsure.engine._p_values import count_at_least
 from labelsure.measures._energy import SquareRoot
 from labelsure.measures._labelset_bits import decode
@@ -54,24 +54,6 @@ def test_final_scores_of_what_is_out_of_reach_are_the_highest(link, beside):
 def test_final_score_is_link_plus_penalty(additive, penalty, link):
     linked = additive if link < 0 else int(SquareRoot(link)(np.array([additive]))[0])
     assert _lookup_kernels.final_score(additive, penalty, link) == linked + penalty
-
-
-@given(st.data())
-def test_count_from_every_possible_start_equals_calibration(data):
-    elements = data.draw(COSTS)
-    parts = [
-        np.sort(data.draw(arrays(np.int64, st.integers(1, 40), elements=elements)))
-        for _ in range(3)
-    ]
-    tables = ScoreTables.of(parts, [-1, -1, -1])
-    for k, calibration in enumerate(parts):
-        score = data.draw(elements | st.sampled_from(calibration.tolist()))
-        begin, end = tables.layout[k, VALUE_BEGIN], tables.layout[k, VALUE_END]
-        expected = int(count_at_least(calibration, np.array([score]))[0])
-        n_below = int(np.searchsorted(tables.values[begin:end], score))
-        for position in range(begin, begin + n_below + 1):
-            count = _lookup_kernels.count_from(score, position, k, tables)
-            assert count == expected
 
 
 def scores_worth_asking(data, folds):

@@ -14,14 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from brute_force import Ranked, codes_of, labelsets_of
+from brute_force import Ranked, codes_of
 from constraint_cases import constrain
-from fold_strategies import COSTS, fold_lists, plain_weighing, smoothing
+from fold_strategies import COSTS, fold_lists, smoothing
 from labelsure.engine._block import pose_block
 from labelsure.engine._fold_arrays import FAR, Fold, FoldArrays
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._walk_kernels import (
-    FEW,
     FOUND,
     UPPER,
     WORK,
@@ -29,7 +28,6 @@ from labelsure.engine._walk_kernels import (
     Found,
     Known,
     Room,
-    count_last,
     walk,
 )
 from labelsure.measures._energy import Energy, SquareRoot
@@ -127,20 +125,6 @@ def test_the_best_are_those_of_brute_force_with_each_position_forced(rules):
                 one.go_on(forced=t, flipped=flipped)
                 expected = with_label(ranked, j, (mode >> j & 1) ^ flipped)
                 assert one.pairs() == pairs_of(expected)[:n_best], (seed, t, flipped)
-
-
-@pytest.mark.parametrize("rules", [False, True], ids=["free", "rules"])
-def test_without_totals_and_words_the_highest_numerator_is_found(rules):
-    for seed in SEEDS:
-        case = some_case(seed, rules=rules)
-        ranked, search = case.ranked()[0], Search(case, n_room=1)
-        search.found = Found.of(1, 1, 0)
-        highest = int(ranked.numerators.max())
-        assert search.go_on(by_total=False).highest.tolist() == [highest]
-        for smallest in (highest, highest + 1):
-            search.found = Found.of(1, 1, 0)
-            search.go_on(by_total=False, smallest=smallest)
-            assert search.found.numbers[0, FOUND] == (smallest == highest)
 
 
 @pytest.mark.parametrize("rules", [False, True], ids=["free", "rules"])
@@ -309,32 +293,6 @@ def test_members_counted_by_groups_are_those_of_the_table(engine, quantile):
     for budget in (10, 100):
         ((found, _),) = engine._search.count(np.arange(1), np.array([smallest]), budget)
         assert found <= truth
-
-
-@given(wide_engines(), st.integers(0, 400), st.data())
-@settings(max_examples=40 if COMPILED else 15)
-def test_last_flips_are_counted_if_no_two_lead_to_a_member(engine, threshold, data):
-    arrays, n_labels = engine.arrays, engine.n_labels
-    block, weighing = pose_block(arrays, np.arange(1), counted=True), plain_weighing(1, 0)
-    first = max(int(block.n_hard[0]), n_labels - data.draw(st.integers(1, 12)))
-    scores, bounds = block.base[0] + data.draw(st.integers(-50, 50)), block.bounds[0]
-    cost, smallest = bounds[1, first:n_labels], 1 + threshold % (12 * arrays.n_folds + 1)
-    flips = labelsets_of(np.arange(1, 2 ** len(cost)), len(cost))
-    reached = scores + flips @ cost
-    counts = [
-        np.sum(fold.calibration >= reached[:, [k]], axis=1) for k, fold in enumerate(arrays.folds)
-    ]
-    members = 1 + np.sum(counts, axis=0) >= smallest
-    room, plain = Room.of(block), data.draw(st.booleans())
-    room.begin[0], room.scores[0] = first, scores
-    n_found, work = count_last(0, n_labels, room, bounds, weighing, plain, arrays.tables, smallest)
-    assert work <= 2 * (n_labels - first) + 5
-    if n_found >= 0:
-        assert n_found == members.sum()
-    else:
-        assert members[flips.sum(axis=1) == 1].any()
-    if len(cost) <= FEW and not members[flips.sum(axis=1) > 1].any() and arrays.n_folds == 1:
-        assert n_found == members.sum()  # one fold: its bounds are reached
 
 
 def free_labels(threshold, unary, *, allow_empty=True):

@@ -24,7 +24,7 @@ from labelsure.measures import Need
 
 PINCHED = EngineOptions(
     table_labels=0, max_table_labels=0, count_budget=8, first_budget=3, best_budget=6,
-    label_budget=10, start_budget=4, chunk=2,
+    chunk=2,
 )  # fmt: skip
 OPTIONS = {"table": None, "search": EngineOptions(table_labels=0), "pinched": PINCHED}
 
