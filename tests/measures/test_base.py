@@ -112,28 +112,6 @@ def test_scores_are_sums_of_both_to_the_bit(first, second):
     assert both.energy(outputs).scores(labelsets).tolist() == expected.tolist()
 
 
-def test_sums_do_not_depend_on_brackets():
-    training, outputs = np.array([[1, 0, 1], [0, 0, 1]]), np.full((8, 3), 0.3)
-    a, b, c = PowerMeasure(), LabelsetPrior(0.2), UnseenPenalty(1.0)
-    left, right = (a + b) + c, clone(a) + (clone(b) + clone(c))
-    scores = [
-        measure.fit(training).energy(outputs).scores(decode(np.arange(8), 3)).tolist()
-        for measure in (left, right)
-    ]
-    assert scores[0] == scores[1]
-
-
-def test_a_large_part_makes_the_units_of_the_sum_coarser():
-    small, large = PowerMeasure(), UnseenPenalty(1e8)
-    both = (small + large).fit([[1, 0]])
-    assert both.exponent_ == 50 - 27
-    assert both.bound_ == 2 + 1e8
-    scores = both.energy([[0.5, 0.5]]).scores([[0, 1]])
-    assert scores.tolist() == [(10**8 * 2**both.exponent_) + 2 * 2 ** (both.exponent_ - 4)]
-    with pytest.raises(ValueError, match="Scores may be as large as"):
-        (UnseenPenalty(1e9) + UnseenPenalty(1e9)).fit([[1, 0]])
-
-
 def test_parameters_of_the_parts_can_be_reached():
     measure = three()
     parameters = measure.get_params()
@@ -145,18 +123,6 @@ def test_parameters_of_the_parts_can_be_reached():
     assert measure.second.weight == 8.0
     predictor = CrossConformalClassifier(measure=measure)
     assert predictor.get_params()["measure__first__first__pair_penalty"] == 0.0
-
-
-def test_clone_copies_the_parts_unfitted():
-    measure = three().fit([[1, 0], [0, 1]])
-    copy = clone(measure)
-    assert isinstance(copy, MeasureSum)
-    assert copy.first.second is not measure.first.second
-    assert copy.first.second.weight == 2.0
-    assert not hasattr(copy.first.second, "labelsets_")
-    with pytest.raises(NotFittedError):
-        copy.energy([[0.5, 0.5]])
-    assert hasattr(measure.first.second, "labelsets_")
 
 
 def test_repr_is_what_a_user_writes():
@@ -195,19 +161,6 @@ def test_sum_that_could_not_be_searched_is_refused_when_it_is_written(write):
     message = r"MahalanobisMeasure\(.* takes a square root, so it can only be added to penalties on labelsets, got "
     with pytest.raises(ValueError, match=message):
         write()
-
-
-def test_sum_that_can_be_searched_is_not_refused():
-    penalties = (
-        HammingPenalty() + CardinalityPenalty() + UnseenPenalty() + LabelsetPrior(base="uniform")
-    )
-    for measure in (
-        MahalanobisMeasure(),
-        MaxNormMeasure() + FunctionMeasure(max),
-        LogLossMeasure() + ForestMeasure(),
-    ):
-        (penalties + measure).check_parameters(5)
-        (measure + penalties).check_parameters(5)
 
 
 def test_scores_are_those_of_the_energy_in_floats():

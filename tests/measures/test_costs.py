@@ -4,12 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelsure.measures import _fixed_point
-from labelsure.measures._fixed_point import Costs, OwnScores, choose_exponent
+from labelsure.measures import _costs
+from labelsure.measures._costs import (
+    COARSEST_EXPONENT,
+    FINEST_EXPONENT,
+    SCORE_BITS,
+    Costs,
+    OwnScores,
+    choose_exponent,
+    to_fixed_point,
+)
 from labelsure.measures._labelset_bits import decode
 
 BOUND = 1000.0
@@ -116,7 +124,7 @@ def test_own_scores_of_all_objects_are_discounts_and_never_above_the_rest():
 
 @pytest.mark.parametrize("block", [1, 2, 100])
 def test_own_scores_of_objects_are_overrides_and_may_be_functions_of_the_rest(block, monkeypatch):
-    monkeypatch.setattr(_fixed_point, "BLOCK_ROWS", block)
+    monkeypatch.setattr(_costs, "BLOCK_ROWS", block)
     labelsets, sizes = np.array([[1, 0], [0, 0], [1, 0]]), np.array([2, 0, 1])
     costs = {"on": np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]])}
     given_scores = OwnScores(labelsets, np.array([9.0, 8.0, -7.0]), sizes)
@@ -212,3 +220,39 @@ def test_root_of_sums_too_large_is_refused(largest):
         ValueError, match=r"keep scores below 2.04e\+03; for a distance .* normalised=True"
     ):
         choose_exponent(largest, root=True)
+
+
+LIMIT = 2.0 ** (SCORE_BITS - COARSEST_EXPONENT)
+
+
+@given(st.floats(0, LIMIT, exclude_max=True))
+@example(2.0**10)
+@example(2.0**10 - 2.0**-40)
+@example(math.nextafter(LIMIT, 0))
+def test_choose_exponent_keeps_scores_below_their_limit_and_as_fine_as_possible(largest):
+    exponent = choose_exponent(largest)
+    assert COARSEST_EXPONENT <= exponent <= FINEST_EXPONENT
+    assert math.ldexp(largest, exponent) < 2**SCORE_BITS
+    if exponent < FINEST_EXPONENT:
+        assert math.ldexp(largest, exponent + 1) >= 2**SCORE_BITS
+
+
+@pytest.mark.parametrize("largest", [LIMIT, 2 * LIMIT, 1e300, math.inf, math.nan])
+def test_choose_exponent_refuses_scores_too_large(largest):
+    with pytest.raises(
+        ValueError, match=r"Scores may be as large as .* Choose weights .* below 1\.07e\+09"
+    ):
+        choose_exponent(largest)
+
+
+@given(st.lists(st.floats(-100, 100), max_size=6), st.integers(COARSEST_EXPONENT, FINEST_EXPONENT))
+def test_to_fixed_point_rounds_to_the_nearest_unit(costs, exponent):
+    fixed = to_fixed_point(np.array(costs, dtype=np.float64), exponent)
+    assert fixed.dtype == np.int64
+    for cost, integer in zip(costs, fixed.tolist(), strict=True):
+        assert abs(math.ldexp(cost, exponent) - integer) <= 0.5
+
+
+@given(st.integers(-(2**49), 2**49), st.integers(COARSEST_EXPONENT, FINEST_EXPONENT))
+def test_to_fixed_point_is_exact_for_whole_numbers_of_units(units, exponent):
+    assert to_fixed_point(np.array([math.ldexp(units, -exponent)]), exponent).tolist() == [units]

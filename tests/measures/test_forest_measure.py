@@ -1,7 +1,6 @@
 """The forest's joint model, against a transcription of its formula tree by tree."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -88,28 +87,6 @@ def test_forest_scores_equal_formula(parts):
             )
 
 
-@settings(max_examples=60)
-@given(forests())
-def test_listed_labelsets_never_cost_more_than_the_general_form(parts):
-    measure, Y, X, outputs, X_new = parts
-    energy = measure.fit(Y, X=X).energy(outputs, X=X_new)
-    listed = energy.overrides
-    general = energy.general_form()
-    assert (listed.scores <= general.scores(listed.labelsets, objects=listed.owners())).all()
-    assert (listed.scores >= 0).all()
-    assert (np.diff(listed.begin) >= 1).all()
-    product = clone(measure.base).fit(np.empty((0, outputs.shape[1])))
-    for labelset in decode(np.arange(2 ** outputs.shape[1]), outputs.shape[1]):
-        rows = np.tile(labelset, (len(outputs), 1))
-        log_loss = product.energy(outputs).scores(rows) * 2.0**-product.exponent_
-        scores = general.scores(rows)
-        assert scores * 2.0**-measure.exponent_ == pytest.approx(
-            log_loss - math.log(measure.mix), abs=1e-10
-        )
-        assert (scores < 2**50).all()
-        assert (scores * 2.0**-measure.exponent_ <= measure.bound_ + 1e-9).all()
-
-
 def clustered_data(n_objects, *, n_labels=5, seed=0):
     """Objects in clusters, each with labelsets of its own."""
     rng = np.random.default_rng(seed)
@@ -175,31 +152,6 @@ def test_fitted_base_is_taken_as_it_is_and_an_unfitted_one_copied():
     assert not hasattr(clone(beside).base, "exponent_")  # what conformal classifiers fit
 
 
-def test_without_a_share_a_labelset_keeps_the_general_form():
-    X, Y, outputs = clustered_data(210)
-    measure = small_forest(max_listed=1).fit(Y[:200], X=X[:200])
-    energy = measure.energy(outputs[200:], X=X[200:])
-    second = (
-        small_forest(max_listed=2)
-        .fit(Y[:200], X=X[:200])
-        .energy(outputs[200:], X=X[200:])
-        .overrides
-    )
-    after_first = second.begin[:-1][np.diff(second.begin) == 2] + 1
-    labelsets, owners = second.labelsets[after_first], second.owners()[after_first]
-    assert len(owners) > 5
-    general = energy.general_form().scores(labelsets, objects=owners)
-    assert np.array_equal(energy.scores(labelsets, objects=owners), general)
-    assert (second.scores[after_first] < general).all()
-
-
-def test_missing_values_are_read_by_the_trees():
-    X, Y, outputs = clustered_data(230)
-    X[::3, 0] = np.nan
-    energy = small_forest().fit(Y[:200], X=X[:200]).energy(outputs[200:], X=X[200:])
-    assert energy.overrides.begin[-1] >= 30
-
-
 def test_forest_depends_on_its_random_state_alone():
     X, Y, outputs = clustered_data(230)
 
@@ -228,21 +180,6 @@ def test_conformal_classifiers_seed_the_forest(conformal):
     assert not equal(energy(1), energy(2))
 
 
-def test_one_label_is_enough():
-    X, Y, outputs = clustered_data(60, n_labels=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        energy = small_forest(mix=0.5).fit(Y[:50], X=X[:50]).energy(outputs[50:], X=X[50:])
-    for i, x in enumerate(X[50:]):
-        probabilities = forest_probabilities(
-            small_forest().fit(Y[:50], X=X[:50]), Y[:50], X[:50], x
-        )
-        listed = energy.overrides.labelsets[
-            energy.overrides.begin[i] : energy.overrides.begin[i + 1]
-        ]
-        assert {tuple(row.tolist()) for row in listed} == set(probabilities)
-
-
 @pytest.mark.parametrize("n_labels", [32, 33, 70])
 def test_with_many_labels_leaves_hold_whole_labelsets(n_labels):
     X, Y, outputs = clustered_data(90, n_labels=n_labels)
@@ -256,38 +193,6 @@ def test_with_many_labels_leaves_hold_whole_labelsets(n_labels):
             score = energy.scores(np.array([t]), objects=np.array([i]))[0] * 2.0**-measure.exponent_
             expected = transcription(measure, t, outputs[80 + i].tolist(), {t: probability})
             assert score == pytest.approx(expected, rel=1e-9)
-
-
-def test_trees_learn_from_labels_and_their_mixtures():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, size=(200, 5)).astype(float)
-    for n_labels in (3, 40):
-        Y = np.where(X[:, [2]] == 1, np.ones(n_labels), np.zeros(n_labels))
-        measure = small_forest(min_samples_leaf=1, max_features=1.0).fit(Y, X=X)
-        assert [tree.tree_.feature[0] for tree in measure.forest_.estimators_] == [2] * 12
-
-
-def test_a_forest_gets_the_objects_wherever_it_stands_in_a_sum():
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(30, 2)), rng.integers(0, 2, size=(30, 3))
-    before, after = small_forest() + UnseenPenalty(), UnseenPenalty() + small_forest()
-    for measure in (before, after):
-        measure.fit(Y, X=X)
-    outputs = rng.random((4, 3))
-    np.testing.assert_allclose(
-        before.scores(outputs, Y[:4], X=X[:4]), after.scores(outputs, Y[:4], X=X[:4])
-    )
-
-
-def test_leaves_hold_enough_examples():
-    X, Y, _ = clustered_data(200)
-    for min_samples_leaf in (1, 7):
-        measure = small_forest(min_samples_leaf=min_samples_leaf).fit(Y, X=X)
-        leaves = measure.forest_.apply(X).T
-        assert (
-            min(np.unique(of_tree, return_counts=True)[1].min() for of_tree in leaves)
-            == min_samples_leaf
-        )
 
 
 def test_objects_are_needed():
@@ -334,19 +239,6 @@ def test_objects_that_trees_cannot_read_are_refused(X, message):
         small_forest().fit([[1, 0], [0, 1], [1, 1]], X=X)
 
 
-def test_new_objects_must_match():
-    X, Y, outputs = clustered_data(50)
-    measure = small_forest().fit(Y, X=X)
-    with pytest.raises(
-        ValueError, match="X has 3 features, but ExtraTreesRegressor is expecting 4"
-    ):
-        measure.energy(outputs, X=X[:, :3])
-    with pytest.raises(
-        ValueError, match="X and outputs must have the same number of rows, got 49 and 50"
-    ):
-        measure.energy(outputs, X=X[1:])
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -376,15 +268,3 @@ def test_new_objects_must_match():
 def test_bad_parameters_of_forests_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         small_forest(**parameters).fit([[1, 0], [0, 1]], X=[[0.0], [1.0]])
-
-
-def test_forest_without_training_examples_is_refused():
-    with pytest.raises(
-        ValueError, match="learns from training examples, so Y needs at least one row"
-    ):
-        small_forest().fit(np.empty((0, 2)), X=np.empty((0, 3)))
-
-
-def test_a_forest_around_a_measure_without_probabilities_has_none():
-    X, Y, outputs = clustered_data(50)
-    assert small_forest().fit(Y, X=X).posterior(outputs, X=X) is None

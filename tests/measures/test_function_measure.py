@@ -84,29 +84,10 @@ def test_bad_results_are_refused(function, message):
         fitted(function).energy(outputs)
 
 
-def test_largest_makes_room_for_large_scores():
-    huge = fitted(lambda o, _: np.full(len(o), 1e8), largest=1e8)
-    assert huge.exponent_ == 50 - 27
-    assert huge.energy([[0.5, 0.5]]).scores([[1, 0]]).tolist() == [10**8 * 2**huge.exponent_]
-    assert fitted(squares).exponent_ == fitted(squares, largest=1e-3).exponent_ == 40
-
-
 @pytest.mark.parametrize("largest", [0, -1, np.nan, np.inf, "1", None, True])
 def test_bad_values_of_largest_are_refused(largest):
     with pytest.raises(ValueError, match="largest must be a finite number above 0, got "):
         fitted(squares, largest=largest)
-
-
-def test_what_cannot_be_called_is_refused():
-    with pytest.raises(
-        ValueError, match=r"function must be a callable that takes the outputs .* got 'squares'"
-    ):
-        fitted("squares")
-
-
-def test_errors_inside_the_function_are_shown_as_they_are():
-    with pytest.raises(KeyError, match="mine"):
-        fitted(lambda *_: {}["mine"]).energy([[0.5, 0.5]])
 
 
 def test_too_many_labels_are_refused():

@@ -79,23 +79,6 @@ def test_errors_that_are_equal_on_paper_are_tied(parts):
             assert score == pytest.approx(-np.log(p).sum(), abs=1e-9)
 
 
-def test_floats_alone_would_miss_ties():
-    assert abs(1 - 0.9) != abs(0 - 0.1)  # why errors are whole numbers
-    measure = LabelWiseCombination().fit([[1]], outputs=[[0.9]])
-    assert measure.energy([[0.1]]).scores([[0]]).tolist() == [
-        0
-    ]  # one error of 0.1, one of at least 0.1: p = 1
-
-
-def test_a_label_is_compared_with_its_own_errors():
-    measure = LabelWiseCombination().fit([[0, 0]] * 3, outputs=[[0.1, 0.6], [0.2, 0.7], [0.3, 0.8]])
-    energy = measure.energy([[0.5, 0.5]])
-    assert energy.unary.tolist() == [[0, 0]]
-    assert energy.constant[0] * 2.0**-measure.exponent_ == pytest.approx(
-        math.log(4)
-    )  # 1/4 for one, 1 for the other
-
-
 def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
     rng = np.random.default_rng(0)
     X, Y = (

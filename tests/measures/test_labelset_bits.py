@@ -12,9 +12,7 @@ from labelsure.measures._labelset_bits import (
     find_keys,
     labelset_keys,
     pack,
-    row_keys,
     unpack,
-    word_keys,
 )
 
 WIDTHS = st.sampled_from([1, 2, 7, 8, 9, 63, 64, 65, 128, 129, 200]) | st.integers(1, 140)
@@ -48,41 +46,12 @@ def test_keys_are_equal_for_equal_labelsets_only(lists):
 
 
 @given(two_lists())
-def test_keys_sort_in_one_order_whatever_the_type_of_the_labels(lists):
-    a, _ = lists
-    expected = labelset_keys(a)
-    for kind in (np.int64, bool, np.float64):
-        assert (labelset_keys(a.astype(kind)) == expected).all()
-    assert (labelset_keys(np.asfortranarray(a)) == expected).all()
-
-
-@given(two_lists())
 def test_keys_are_found_where_the_labelset_is(lists):
     wanted, known = lists
     known = np.unique(known, axis=0)[::-1]
     places = {row.tobytes(): place for place, row in enumerate(known)}
     found = find_keys(labelset_keys(wanted), labelset_keys(known))
     assert found.tolist() == [places.get(row.tobytes(), -1) for row in wanted]
-
-
-@given(st.lists(st.integers(-5, 5)), st.lists(st.integers(-5, 5), unique=True))
-def test_whole_numbers_are_found_in_any_order(wanted, known):
-    found = find_keys(np.array(wanted, dtype=np.int64), np.array(known, dtype=np.int64))
-    assert found.tolist() == [known.index(one) if one in known else -1 for one in wanted]
-
-
-@pytest.mark.parametrize(("n_labels", "n_words"), [(1, 1), (64, 1), (65, 2), (128, 2), (129, 3)])
-def test_words_hold_sixty_four_labels_each(n_labels, n_words):
-    words = pack(np.ones((2, n_labels), dtype=np.int8))
-    assert words.shape == (2, n_words)
-    assert words.dtype == np.uint64
-    assert np.bitwise_count(words).sum(axis=1).tolist() == [n_labels, n_labels]
-
-
-@given(WIDTHS.flatmap(lambda q: arrays(np.int8, (2, q), elements=st.integers(0, 1))))
-def test_words_differ_in_as_many_bits_as_the_labelsets_in_labels(pair):
-    first, second = pack(pair)
-    assert int(np.bitwise_count(first ^ second).sum()) == int((pair[0] != pair[1]).sum())
 
 
 @pytest.mark.parametrize("n_labels", [3, 100])
@@ -112,19 +81,6 @@ def test_bits_of_words_are_labels(labelsets):
     assert np.array_equal(unpack(words, n_labels), labelsets)
 
 
-@pytest.mark.parametrize("kind", [bool, np.int64, np.float64])
-def test_pack_takes_zeros_and_ones_of_any_type_and_layout(kind):
-    labelsets = np.random.default_rng(0).integers(0, 2, size=(130, 5))
-    assert np.array_equal(
-        pack(labelsets.T.astype(kind)), pack(np.ascontiguousarray(labelsets.T).astype(np.int8))
-    )
-
-
-def test_unpack_takes_slices_of_words():
-    words = pack(np.eye(130, dtype=np.int8)[[0, 64, 129, 63]])
-    assert unpack(words[::2], 130).nonzero()[1].tolist() == [0, 129]
-
-
 @given(
     st.integers(1, 62).flatmap(
         lambda q: st.tuples(st.just(q), st.lists(st.integers(0, 2**q - 1), max_size=5))
@@ -136,18 +92,3 @@ def test_encode_undoes_decode(labels_and_codes):
     assert labelsets.shape == (len(codes), n_labels)
     assert labelsets.dtype == np.int8
     assert encode(labelsets).tolist() == codes
-
-
-def test_decode_counts_in_binary_with_the_first_label_lowest():
-    assert decode(np.arange(4), 2).tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
-
-
-@given(
-    st.integers(1, 3).flatmap(
-        lambda w: arrays(np.uint64, (4, w), elements=st.sampled_from([0, 1, 2**63, 2**64 - 1]))
-    )
-)
-def test_keys_of_rows_are_equal_for_equal_rows_only(words):
-    equal = [[row == other for other in words.tolist()] for row in words.tolist()]
-    for keys in (row_keys(words), word_keys(words)):
-        assert (keys[:, None] == keys).tolist() == equal

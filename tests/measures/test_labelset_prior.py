@@ -49,15 +49,6 @@ def test_scores_equal_formula(case, weight, smoothing, base):
         assert abs(score - expected) <= tolerance
 
 
-@given(CASES, SMOOTHING, BASES)
-def test_no_labelset_is_less_strange_for_being_seen_less_often(case, smoothing, base):
-    training, _ = case
-    more = np.vstack([training, training[:1]])
-    before = LabelsetPrior(smoothing=smoothing, base=base).fit(training)
-    after = LabelsetPrior(smoothing=smoothing, base=base).fit(more)
-    assert scores_of(after, training[:1])[0] <= scores_of(before, training[:1])[0] + 1e-9
-
-
 def test_many_labels_do_not_underflow():
     """The product over 5 000 labels is beyond the range of floats; its logarithm is not."""
     training = np.zeros((20, 5000), dtype=np.int8)

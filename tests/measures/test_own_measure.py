@@ -5,13 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from labelsure import CrossConformalClassifier, calibrate_outputs
-from labelsure.measures import Costs, LogLossMeasure, Measure, Need, OwnScores, UnseenPenalty
+from labelsure import CrossConformalClassifier
+from labelsure.measures import Costs, Measure, Need, OwnScores, UnseenPenalty
 
 N_LABELS = 30
 
@@ -120,31 +118,6 @@ def flip(labelset, labels):
     other = labelset.copy()
     other[list(labels)] ^= 1
     return other
-
-
-@pytest.mark.parametrize("measure", [Hinge(), Rarity()], ids=repr)
-def test_own_measure_takes_sparse_outputs(measure):
-    rng = np.random.default_rng(0)
-    outputs = np.where(rng.random((60, N_LABELS)) < 0.2, rng.random((60, N_LABELS)), 0.0)
-    Y = (rng.random(outputs.shape) < outputs).astype(int)
-    answers = [
-        calibrate_outputs(kind(outputs[:50]), Y[:50], measure=measure, training_labels=Y[50:])
-        .predict_labelsets(kind(outputs[50:]))
-        .top(3)
-        for kind in (np.asarray, sparse.csr_array)
-    ]
-    assert np.array_equal(answers[0].p_values, answers[1].p_values)
-
-
-def test_own_measure_is_a_parameter_like_others(data):
-    _, Y = data
-    both = LogLossMeasure() + Rarity(price=0.5)
-    assert clone(both).set_params(second__price=2.0).second.price == 2.0
-    assert both.needs == Need.TRAINING_LABELS
-    with pytest.raises(ValueError, match="price must be at least 0, got -1"):
-        (LogLossMeasure() + Rarity(price=-1)).check_parameters()
-    with pytest.raises(ValueError, match="needs the labelsets that the model was trained on"):
-        calibrate_outputs(np.full(Y.shape, 0.5), Y, measure=Rarity())
 
 
 def test_own_measure_that_forgets_its_bound_is_told(data):

@@ -41,19 +41,6 @@ def test_scores_do_not_depend_on_outputs(kind):
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_weight_is_a_factor(kind):
-    once, thrice = (scores_of_all(kind(weight).fit(TRAINING)) for weight in (1.0, 3.0))
-    assert np.abs(thrice - 3 * once).max() <= 12  # each of up to five costs is rounded
-    assert scores_of_all(kind(0).fit(TRAINING)).tolist() == [0] * 8
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_order_of_the_training_examples_does_not_matter(kind):
-    forward, backward = kind(1.0).fit(TRAINING), kind(1.0).fit(TRAINING[::-1])
-    assert scores_of_all(forward).tolist() == scores_of_all(backward).tolist()
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
 def test_training_labels_are_needed(kind):
     measure = kind(1.0)
     assert measure.needs == Need.TRAINING_LABELS
@@ -74,14 +61,6 @@ def test_bad_weights_are_refused(kind, weight):
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_weights_too_large_for_exact_sums_are_refused(kind):
-    with pytest.raises(
-        ValueError, match=r"Scores may be as large as .*keep scores below 1\.07e\+09"
-    ):
-        kind(1e12).fit(TRAINING)
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
 @pytest.mark.parametrize("weight", [1.0, 1000.0, 1e8])
 def test_bound_is_above_every_score(kind, weight):
     measure = kind(weight).fit(TRAINING)
@@ -89,14 +68,6 @@ def test_bound_is_above_every_score(kind, weight):
     assert (scores >= 0).all()
     assert (scores <= np.ldexp(measure.bound_, measure.exponent_) + 8).all()
     assert (scores < 2**50).all()
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=IDS)
-def test_coarser_units_give_the_same_scores(kind):
-    """A sum of measures asks for the units that both can be counted in."""
-    measure = kind(1.5).fit(TRAINING)
-    coarse = measure.energy(np.full((8, 3), 0.5), exponent=measure.exponent_ - 10).scores(ALL)
-    assert np.abs(coarse * 2.0**10 - scores_of_all(measure)).max() <= 2**10 * 3
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=IDS)

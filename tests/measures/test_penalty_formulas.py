@@ -25,28 +25,6 @@ def test_hamming_scores_equal_formula(case, weight):
         assert abs(score - hamming_transcription(labelset, training.tolist(), weight)) <= tolerance
 
 
-@given(training_and_labelsets())
-def test_equal_distances_are_equal_scores(case):
-    training, labelsets = case
-    energy = HammingPenalty(0.7).fit(training).energy(np.full(labelsets.shape, 0.5))
-    distances = [
-        hamming_transcription(labelset, training.tolist(), labelsets.shape[1])
-        for labelset in labelsets.tolist()
-    ]
-    pairs = zip(energy.scores(labelsets).tolist(), distances, strict=True)
-    assert len(set(pairs)) == len(set(distances))
-
-
-def test_distances_beyond_one_word_of_labels():
-    training = np.zeros((2, 150), dtype=np.int8)
-    training[1, 100:] = 1
-    measure = HammingPenalty(3.0).fit(training)
-    labelsets = np.zeros((3, 150), dtype=np.int8)
-    labelsets[1, 149] = 1
-    labelsets[2, :] = 1
-    assert np.abs(scores_of(measure, labelsets) - [0, 3 / 150, 2.0]).max() < 1e-9
-
-
 def cardinality_transcription(t, training, weight):
     """weight * (1 - the share of training examples with as many labels)."""
     return weight * (1 - sum(sum(row) == sum(t) for row in training) / len(training))
@@ -91,15 +69,3 @@ def test_all_pay_and_the_seen_are_spared():
     assert energy.penalty.flat_cost() == 2 * 2**measure.exponent_
     assert energy.discounts.labelsets.tolist() == [[0, 0, 0], [1, 0, 1]]
     assert energy.discounts.amounts.tolist() == [2 * 2**measure.exponent_] * 2
-
-
-def test_labelsets_beyond_one_word_of_labels():
-    training = np.zeros((2, 150), dtype=np.int8)
-    training[1, 149] = 1
-    other = np.zeros((1, 150), dtype=np.int8)
-    other[0, 148] = 1
-    assert scores_of(UnseenPenalty(1.5).fit(training), np.vstack([training, other])).tolist() == [
-        0,
-        0,
-        1.5,
-    ]

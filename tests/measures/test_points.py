@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from labelsure.measures import PosteriorMeasure
-from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior
+from labelsure.measures._penalties import LabelsetPrior
 from labelsure.measures._points import PointFigures, labels_are_better, most_probable, point_figures
 
 TWO_LABELS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=np.int8)

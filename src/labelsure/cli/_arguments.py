@@ -8,8 +8,6 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from labelsure._files import full_path
-from labelsure.measures import make_measure
-from labelsure.measures._registry import spell_measure
 
 LEARNERS = {
     "ml-rbf": "MLRBFClassifier",
@@ -172,6 +170,9 @@ def measure_name(text: str) -> str:
     >>> measure_name("log-loss+unseen:3.0")
     'log-loss+unseen:3'
     """
+    from labelsure.measures import make_measure  # imports numpy
+    from labelsure.measures._registry import spell_measure
+
     try:
         name = spell_measure(text)
         make_measure(name).check_parameters()

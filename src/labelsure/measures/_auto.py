@@ -12,7 +12,7 @@ from labelsure.measures._base import Measure
 from labelsure.measures._errors import PowerMeasure
 from labelsure.measures._need import Need
 from labelsure.measures._posterior import USUAL, PosteriorMeasure
-from labelsure.measures._registry import MEASURES, make_measures, read_measure
+from labelsure.measures._registry import MANY_LABELS, make_measures
 
 CANDIDATES = (
     "small-posterior-forest",
@@ -76,14 +76,7 @@ def default_candidates(n_labels: int) -> list[Measure]:
     ForestMeasure(base=PosteriorMeasure(), n_estimators=25)
     """
     n_labels = check_count(n_labels, name="n_labels")
-    limits = {
-        name: [MEASURES[term.name].up_to for term in read_measure(name)] for name in CANDIDATES
-    }
-    return make_measures(
-        name
-        for name in CANDIDATES
-        if all(up_to is None or n_labels <= up_to for up_to in limits[name])
-    )
+    return make_measures(CANDIDATES if n_labels <= MANY_LABELS else CANDIDATES[1:])
 
 
 @dataclass(eq=False, repr=False)

@@ -18,8 +18,8 @@ from labelsure._checks import (
     check_outputs,
     check_same_length,
 )
+from labelsure.measures._costs import Costs, Form, choose_exponent
 from labelsure.measures._energy import Energy
-from labelsure.measures._fixed_point import Costs, Form, choose_exponent
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need
 
@@ -33,9 +33,9 @@ class Measure(BaseEstimator):
 
     A subclass has an ``__init__`` that stores its parameters, ``_learn(labels, outputs, X)``, which
     learns from the training part and returns a number that no score exceeds in magnitude, and
-    ``_costs(outputs, X)``, which returns :class:`Costs`, floats. Where that is so, it says by class
-    attributes what it ``needs``, which ``form`` its scores have and that ``labels_alike`` holds,
-    and checks its parameters in ``check_parameters``. All else is done here.
+    ``_costs(outputs, X)``, which returns :class:`Costs`, floats. Two class attributes say what it
+    ``needs`` and which ``form`` its scores have, where these differ from what is set here, and
+    ``check_parameters`` checks its parameters. All else is done here.
 
     Attributes
     ----------
@@ -45,6 +45,9 @@ class Measure(BaseEstimator):
         No labelset's score, nor a partial sum of it, is larger in magnitude.
     exponent_ : int
         Scores are whole numbers of 2 to the power of -``exponent_``.
+    labels_are_better_ : bool
+        Whether training showed that labels one by one are better single answers than the best
+        labelset; False unless ``_learn`` sets it.
 
     Examples
     --------
@@ -69,12 +72,6 @@ class Measure(BaseEstimator):
     added to those of the form "none". "maximum": the largest counts; this takes a table of all
     labelsets, up to 24 labels. "none": there are none, only costs of whole labelsets.
     """
-
-    labels_are_better_: bool = False
-    """Whether training showed that labels one by one are better single answers than the best labelset."""
-
-    objects_alike: bool = False
-    """Whether costs are the same for all objects, whatever their outputs: then they are worked out once."""
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted.
@@ -128,15 +125,10 @@ class Measure(BaseEstimator):
             outputs = check_outputs(outputs, n_labels=labels.shape[1])
             check_same_length(outputs, labels, names=("outputs", "Y"))
         self.n_labels_: int = labels.shape[1]
+        self.labels_are_better_ = False
         self.bound_ = float(self._learn(labels, outputs, X))
         self.exponent_ = choose_exponent(self.bound_, root=self.form == "root")
-        self._of_all: dict[int, Energy] = {}
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out of a pickle what is worked out when asked for."""
-        state: dict[str, Any] = super().__getstate__()
-        return state | {"_of_all": {}} if "_of_all" in state else state
 
     def energy(
         self, outputs: FloatArray, *, X: MatrixLike = None, exponent: int | None = None
@@ -152,26 +144,16 @@ class Measure(BaseEstimator):
         exponent : int or None
             Scores are whole numbers of 2^-exponent; at most ``exponent_``, which is meant by None.
         """
-        if not hasattr(self, "exponent_"):
-            check_is_fitted(
-                self, "exponent_"
-            )  # asked always, it would take longer than an object with few labels
+        if not hasattr(self, "exponent_"):  # check_is_fitted takes longer than an object
+            check_is_fitted(self, "exponent_")
         unit = self.exponent_ if exponent is None else exponent
         checked = check_outputs(outputs, n_labels=self.n_labels_)
         return reduce(add, (part._energy(checked, X, unit) for part in self.parts()))
 
     def _energy(self, outputs: FloatArray, X: MatrixLike, exponent: int) -> Energy:
-        """Return the energy of a measure that is no sum, in units of 2^-exponent."""
-        shape = (1, self.n_labels_) if self.objects_alike else outputs.shape
-        energy = self._of_all.get(exponent) if self.objects_alike else None
-        if energy is None:
-            energy = self._costs(outputs, X).energy(
-                shape, exponent, form=self.form, bound=self.bound_
-            )
-        if not self.objects_alike:
-            return energy
-        self._of_all[exponent] = energy
-        return energy.take(np.zeros(len(outputs), dtype=np.int64))
+        """Return the energy of a measure other than a sum, in units of 2^-exponent."""
+        costs = self._costs(outputs, X)
+        return costs.energy(outputs.shape, exponent, form=self.form, bound=self.bound_)
 
     def posterior(self, outputs: FloatArray, X: MatrixLike = None) -> LabelsetPosterior | None:
         """Return the probabilities that the scores are logarithms of, None where they are of none.
@@ -292,6 +274,7 @@ class MeasureSum(Measure):
     def join(self) -> Self:
         """Learn from two measures that are fitted already, on the same examples."""
         self.n_labels_ = self.first.n_labels_
+        self.labels_are_better_ = False
         self.bound_ = self.first.bound_ + self.second.bound_
         self.exponent_ = min(
             choose_exponent(self.bound_), self.first.exponent_, self.second.exponent_

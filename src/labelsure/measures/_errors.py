@@ -16,7 +16,7 @@ from labelsure._checks import (
 )
 from labelsure._parallel import one_thread
 from labelsure.measures._base import Measure
-from labelsure.measures._fixed_point import Costs
+from labelsure.measures._costs import Costs
 from labelsure.measures._need import Need
 
 SMALLEST_RATIO = 1e-10

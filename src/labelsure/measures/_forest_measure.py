@@ -21,8 +21,8 @@ from labelsure._checks import (
 )
 from labelsure._random import draw_seeds
 from labelsure.measures._base import Measure
+from labelsure.measures._costs import OwnScores, to_fixed_point
 from labelsure.measures._energy import Energy
-from labelsure.measures._fixed_point import OwnScores, to_fixed_point
 from labelsure.measures._likelihoods import LogLossMeasure
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need

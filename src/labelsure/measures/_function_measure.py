@@ -8,8 +8,8 @@ import numpy as np
 
 from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, check_number
 from labelsure.measures._base import Measure
+from labelsure.measures._costs import Costs, OwnScores
 from labelsure.measures._energy import check_list_memory, check_listed_labels, list_labelsets
-from labelsure.measures._fixed_point import Costs, OwnScores
 
 
 @dataclass(eq=False, repr=False)

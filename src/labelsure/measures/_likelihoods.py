@@ -1,7 +1,7 @@
-"""Minus the logarithms of probabilities: a learner's own, p-values of labels, and how common labelsets are."""
+"""Minus the logarithms of probabilities: a learner's own, and p-values of labels."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,12 +10,11 @@ from labelsure._checks import (
     IntArray,
     LabelMatrix,
     MatrixLike,
-    check_choice,
     check_flag,
     check_number,
 )
 from labelsure.measures._base import Measure
-from labelsure.measures._fixed_point import Costs, Form, OwnScores, to_fixed_point
+from labelsure.measures._costs import Costs, to_fixed_point
 from labelsure.measures._need import Need
 
 LOG_2 = math.log(2)
@@ -201,115 +200,3 @@ def _errors(outputs: FloatArray) -> tuple[IntArray, IntArray]:
     """Return |0 - o| and |1 - o| as whole numbers."""
     off = to_fixed_point(outputs, RESIDUAL_EXPONENT)
     return off, 2**RESIDUAL_EXPONENT - off
-
-
-@dataclass(eq=False, repr=False)
-class LabelsetPrior(Measure):
-    """Minus the logarithm of a smoothed frequency of the labelset in training.
-
-    With n training examples, of which n(psi) have the labelset psi with indicator t::
-
-        weight * -log P(psi),    P(psi) = (n(psi) + smoothing * B(psi)) / (n + smoothing)
-
-    where B is a distribution over all 2^q labelsets that stands in for those never seen, so that P
-    is one too: the posterior mean under a Dirichlet process prior with base B and concentration
-    ``smoothing`` [1]_. B is a product over the labels::
-
-        B(psi) = prod_j m_j^t_j (1 - m_j)^(1 - t_j)
-
-    with m_j = (n_j + 1/2) / (n + 1), n_j the number of training examples with label j, or with all
-    m_j = 1/2.
-
-    Added to ``LogLossMeasure()`` this weighs what a learner says of the object against how common
-    labelsets are.
-
-    Parameters
-    ----------
-    weight : float, default=1.0
-        The factor of the logarithm; at least 0.
-    smoothing : float, default=1.0
-        How many examples B counts for; above 0.
-    base : {"marginals", "uniform"}, default="marginals"
-        B: labels independent, as often on as in training; or all labelsets equally probable, which
-        can be added to a measure with a square root too, because then all unseen labelsets cost the
-        same.
-
-    Attributes
-    ----------
-    labelsets_ : int8 array of shape (S, q)
-        The labelsets seen in training, each once.
-    counts_ : int64 array of shape (S,)
-        How many training examples have each.
-    n_training_ : int
-        The number of training examples.
-    marginals_ : array of shape (q,)
-        The m_j.
-
-    References
-    ----------
-    .. [1] Ferguson, T. S. (1973). A Bayesian analysis of some nonparametric problems. Annals of
-       Statistics 1(2), 209-230.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from labelsure.measures import LabelsetPrior
-    >>> measure = LabelsetPrior(smoothing=4.0, base="uniform").fit([[1, 0], [1, 0], [1, 0], [0, 1]])
-    >>> np.exp(-measure.scores([[0.5, 0.5]] * 3, [[0, 0], [0, 1], [1, 0]])).round(6)
-    array([0.125, 0.25 , 0.5  ])
-    """
-
-    weight: float = 1.0
-    _: KW_ONLY
-    smoothing: float = 1.0
-    base: str = "marginals"
-
-    needs = Need.TRAINING_LABELS
-    objects_alike = True
-
-    @property
-    def form(self) -> Form:  # type: ignore[override]
-        """A sum over labels, or, with the uniform base, none."""
-        return "none" if self.base == "uniform" else "sum"
-
-    def check_parameters(self, n_labels: int | None = None) -> None:
-        """Raise ValueError where weight or smoothing are out of range, or the base is unknown."""
-        check_number(self.weight, name="weight", at_least=0)
-        check_number(self.smoothing, name="smoothing", above=0)
-        check_choice(self.base, ("marginals", "uniform"), name="base")
-
-    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
-        self.n_training_ = len(labels)
-        self.labelsets_: LabelMatrix
-        self.counts_: IntArray
-        bits = np.packbits(
-            labels.astype(bool), axis=1
-        )  # first labels first, so that bytes sort as rows do
-        keys = bits.view(f"S{bits.shape[1]}")[
-            :, 0
-        ]  # with thousands of labels, far faster to sort than rows
-        _, first, self.counts_ = np.unique(keys, return_index=True, return_counts=True)
-        self.labelsets_ = labels[first]
-        self.marginals_: FloatArray = np.full(self.n_labels_, 0.5)
-        if self.base == "marginals":
-            self.marginals_ = (labels.sum(axis=0, dtype=np.float64) + 0.5) / (len(labels) + 1)
-        self._smoothing_cost = math.log(len(labels) + self.smoothing) - math.log(
-            self.smoothing
-        )  # -log of B's share
-        largest = -np.log(np.minimum(self.marginals_, 1 - self.marginals_)).sum()
-        return float(self.weight * (largest + self._smoothing_cost))
-
-    def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        weight = float(self.weight)
-        log_on = np.log(self.marginals_)
-        log_off = np.log1p(-self.marginals_)
-        on = self.labelsets_.astype(np.float64)
-        log_base = on @ log_on + (1 - on) @ log_off
-        log_share = np.logaddexp(np.log(self.counts_), math.log(self.smoothing) + log_base)
-        own = weight * (math.log(self.n_training_ + self.smoothing) - log_share)
-        seen, smoothing = OwnScores(self.labelsets_, own), weight * self._smoothing_cost
-        if (
-            self.base == "uniform"
-        ):  # all unseen labelsets cost the same: smoothing and a term for each label
-            return Costs(constant=np.append(smoothing, -weight * log_off)[None], overrides=seen)
-        return Costs(off=-weight * log_off, on=-weight * log_on, constant=smoothing, overrides=seen)

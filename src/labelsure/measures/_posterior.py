@@ -10,11 +10,11 @@ from scipy.special import logit
 
 from labelsure._checks import FloatArray, LabelMatrix, MatrixLike, check_number, check_outputs
 from labelsure.measures._base import Measure
+from labelsure.measures._costs import Costs
 from labelsure.measures._energy import Energy
-from labelsure.measures._fixed_point import Costs
-from labelsure.measures._likelihoods import LabelsetPrior
 from labelsure.measures._log_partition import CountedPrior, LabelsetPosterior
 from labelsure.measures._need import Need
+from labelsure.measures._penalties import LabelsetPrior
 from labelsure.measures._points import labels_are_better, most_probable, point_figures
 
 FIT_ENTRIES = 2**21

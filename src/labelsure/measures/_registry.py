@@ -1,4 +1,4 @@
-"""Measures by name: the words that the command line, AutoMeasure and the documentation share, read without numpy."""
+"""Measures by name: the words that the command line, AutoMeasure and the documentation share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,15 +7,11 @@ from functools import reduce
 from math import inf, nan
 from operator import add
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any
 
 MANY_LABELS = 20
-"""With more labels, many labelsets are new, joint models of the labels take long, and a few giant regions would decide
-over a mean size."""
-
-PAIR_LABELS = 100
-"""With more labels penalties for pairs are not tried: on bibtex, with 159, the best labelset of some objects takes
-minutes to find, and whoever predicts with what was chosen would wait for it."""
+"""With more labels, many labelsets are new, joint models of the labels take long, and a few giant
+regions would decide over a mean size."""
 
 
 @dataclass(frozen=True)
@@ -33,97 +29,74 @@ class MeasureWord:
         What the class is called with.
     number : str or None
         The parameter that a number after a colon sets; None: no number may follow.
-    number_means : str
-        What that is.
     role : {"measure", "penalty", "option", "recipe"}
         A name begins with a measure or a recipe, which stands alone; penalties are added to it. An
         option sets a parameter of the word that the name begins with, where that makes the same
         class.
     base : str or None
         The name of the measure that the class is given as its ``base``, where it takes one.
-    up_to : int or None
-        ``AutoMeasure`` tries it with up to this many labels unless told otherwise; None: with any
-        number.
 
     Examples
     --------
     >>> from labelsure.measures import MEASURES
-    >>> MEASURES["log-loss"].description, MEASURES["log-loss"].number_means
-    ('minus the log-likelihood', 'the least probability')
+    >>> MEASURES["log-loss"].description, MEASURES["log-loss"].number
+    ('minus the log-likelihood', 'floor')
     """
 
     makes: str
     description: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     number: str | None = None
-    number_means: str = ""
     role: str = "measure"
     base: str | None = None
-    up_to: int | None = None
 
 
-OUT_OF_FOLD = {"out_of_fold": True}
-ABSOLUTE = {"residuals": "absolute"}
-LEAVES = {"min_samples_leaf": 5, "mix": 0.5}
-WEIGHT: dict[str, Any] = {"number": "weight", "number_means": "the weight", "role": "penalty"}
+def _penalty(makes: str, description: str, **parameters: Any) -> MeasureWord:
+    return MeasureWord(makes, description, parameters, number="weight", role="penalty")
+
+
+def _forest(description: str, base: str | None = None, **parameters: Any) -> MeasureWord:
+    return MeasureWord("ForestMeasure", description, parameters, base=base)
+
+
+def _distance(description: str, **parameters: Any) -> MeasureWord:
+    return MeasureWord("MahalanobisMeasure", description, parameters)
+
 
 MEASURES: dict[str, MeasureWord] = {
-    "power": MeasureWord(
-        "PowerMeasure",
-        "the paper's sum of powers of errors",
-        number="d",
-        number_means="the power d",
-    ),
-    "log-loss": MeasureWord(
-        "LogLossMeasure",
-        "minus the log-likelihood",
-        number="floor",
-        number_means="the least probability",
-    ),
+    "power": MeasureWord("PowerMeasure", "the paper's sum of powers of errors", number="d"),
+    "log-loss": MeasureWord("LogLossMeasure", "minus the log-likelihood", number="floor"),
     "posterior": MeasureWord(
         "PosteriorMeasure", "minus the log posterior probability, learned out of fold"
     ),
-    "mahalanobis": MeasureWord(
-        "MahalanobisMeasure", "Mahalanobis distance of absolute errors", ABSOLUTE
-    ),
-    "signed": MeasureWord("MahalanobisMeasure", "Mahalanobis distance of signed errors"),
+    "mahalanobis": _distance("Mahalanobis distance of absolute errors", residuals="absolute"),
+    "signed": _distance("Mahalanobis distance of signed errors"),
     "label-wise": MeasureWord("LabelWiseCombination", "p-values of the labels, combined"),
-    "mahalanobis-oof": MeasureWord(
-        "MahalanobisMeasure",
-        "mahalanobis, learned from out-of-fold outputs",
-        ABSOLUTE | OUT_OF_FOLD,
+    "mahalanobis-oof": _distance(
+        "mahalanobis, learned from out-of-fold outputs", residuals="absolute", out_of_fold=True
     ),
-    "signed-oof": MeasureWord(
-        "MahalanobisMeasure",
-        "signed, learned from out-of-fold outputs",
-        OUT_OF_FOLD,
-        up_to=MANY_LABELS,
-    ),
+    "signed-oof": _distance("signed, learned from out-of-fold outputs", out_of_fold=True),
     "label-wise-oof": MeasureWord(
-        "LabelWiseCombination", "label-wise, learned from out-of-fold outputs", OUT_OF_FOLD
+        "LabelWiseCombination",
+        "label-wise, learned from out-of-fold outputs",
+        {"out_of_fold": True},
     ),
-    "posterior-forest": MeasureWord(
-        "ForestMeasure", "posterior, mixed with the labelsets in the leaves of a forest"
+    "posterior-forest": _forest("posterior, mixed with the labelsets in the leaves of a forest"),
+    "small-posterior-forest": _forest(
+        "posterior-forest with 25 trees", "posterior", n_estimators=25
     ),
-    "small-posterior-forest": MeasureWord(
-        "ForestMeasure",
-        "posterior-forest with 25 trees",
-        {"n_estimators": 25},
-        base="posterior",
-        up_to=MANY_LABELS,
-    ),
-    "forest": MeasureWord(
-        "ForestMeasure",
+    "forest": _forest(
         "log loss, mixed with the labelsets in the leaves of a forest",
-        LEAVES,
-        base="log-loss",
+        "log-loss",
+        min_samples_leaf=5,
+        mix=0.5,
     ),
-    "small-forest": MeasureWord(
-        "ForestMeasure",
+    "small-forest": _forest(
         "forest with 100 trees, and 0.01 as the least probability",
-        LEAVES | {"n_estimators": 100},
-        base="log-loss:0.01",
-        up_to=MANY_LABELS,
+        "log-loss:0.01",
+        min_samples_leaf=5,
+        mix=0.5,
+        n_estimators=100,
     ),
     "frequency": MeasureWord(
         "LabelsetPrior", "how common the labelset is in training, the object ignored"
@@ -137,38 +110,21 @@ MEASURES: dict[str, MeasureWord] = {
         "the paper's penalty for unseen pairs, with power only",
         {"pair_penalty": 1.0},
         number="pair_penalty",
-        number_means="the weight",
         role="option",
-        up_to=PAIR_LABELS,
     ),
-    "hp": MeasureWord(
-        "HammingPenalty", "Hamming distance to the nearest training labelset", **WEIGHT
-    ),
-    "cp": MeasureWord("CardinalityPenalty", "rare numbers of labels", **WEIGHT),
-    "unseen": MeasureWord("UnseenPenalty", "labelsets not seen in training", **WEIGHT),
-    "prior": MeasureWord("LabelsetPrior", "minus the log of the labelset's frequency", **WEIGHT),
-    "uniform-prior": MeasureWord(
-        "LabelsetPrior",
-        "prior with new labelsets all alike, for distances too",
-        {"base": "uniform"},
-        **WEIGHT,
+    "hp": _penalty("HammingPenalty", "Hamming distance to the nearest training labelset"),
+    "cp": _penalty("CardinalityPenalty", "rare numbers of labels"),
+    "unseen": _penalty("UnseenPenalty", "labelsets not seen in training"),
+    "prior": _penalty("LabelsetPrior", "minus the log of the labelset's frequency"),
+    "uniform-prior": _penalty(
+        "LabelsetPrior", "prior with new labelsets all alike, for distances too", base="uniform"
     ),
 }
-"""What the name of a measure can be made of, see :func:`make_measure`. Own words may be added."""
-
-
-class Term(NamedTuple):
-    """A word in the name of a measure, with its number where one was given."""
-
-    name: str
-    number: float | None
-
-    def __str__(self) -> str:
-        return self.name if self.number is None else f"{self.name}:{self.number:g}"
+"""What the name of a measure can consist of, see :func:`make_measure`. You may add words."""
 
 
 def make_measure(name: str) -> Any:
-    """Return the unfitted measure with this name: words with ``+`` between them, numbers after colons.
+    """Return the unfitted measure with this name: words joined by ``+``, numbers after colons.
 
     Parameters
     ----------
@@ -191,30 +147,33 @@ def make_measure(name: str) -> Any:
 
 
 def make_measures(names: Iterable[str]) -> list[Any]:
-    """Return the measures with these names; parts that they have in common are the same objects."""
+    """Return the measures with these names; terms that they share are the same objects."""
     made: dict[str, Any] = {}
     return [_make(name, made) for name in names]
 
 
 def _make(name: str, made: dict[str, Any]) -> Any:
-    """Return the measure with this name, of parts in ``made`` where they are there, else put into it."""
+    """Return the measure with this name, its terms taken from ``made`` or added to it."""
     calls: list[tuple[str, dict[str, Any]]] = []
-    for term in read_measure(name):
-        word = MEASURES[term.name]
+    for term, number in read_measure(name).items():
+        word = MEASURES[term]
         parameters = dict(word.parameters)
         if word.base is not None:
             parameters["base"] = _make(word.base, made)
-        if word.number is not None and term.number is not None:
-            parameters[word.number] = term.number
+        if word.number is not None and number is not None:
+            parameters[word.number] = number
         if word.role == "option":
             calls[0][1].update(parameters)
         else:
             calls.append((word.makes, parameters))
+    terms = []
     for path, parameters in calls:
-        if f"{path} {parameters}" not in made:
+        key = f"{path} {parameters}"
+        if key not in made:
             make = resolve_name(path if ":" in path else f"labelsure.measures:{path}")
-            made[f"{path} {parameters}"] = make(**parameters)
-    return reduce(add, [made[f"{path} {parameters}"] for path, parameters in calls])
+            made[key] = make(**parameters)
+        terms.append(made[key])
+    return reduce(add, terms)
 
 
 def spell_measure(name: str) -> str:
@@ -226,23 +185,24 @@ def spell_measure(name: str) -> str:
     >>> spell_measure("log-loss + unseen:3.0")
     'log-loss+unseen:3'
     """
-    return "+".join(map(str, read_measure(name)))
+    terms = read_measure(name).items()
+    return "+".join(term if number is None else f"{term}:{number:g}" for term, number in terms)
 
 
-def read_measure(name: str) -> list[Term]:
-    """Return the words of a name: what it begins with, and what is added.
+def read_measure(name: str) -> dict[str, float | None]:
+    """Return the words of a name in their order, each with its number or None.
 
     Examples
     --------
     >>> read_measure("power:2+pairs")
-    [Term(name='power', number=2.0), Term(name='pairs', number=None)]
+    {'power': 2.0, 'pairs': None}
     """
     if not isinstance(name, str):
         raise ValueError(
             f"The name of a measure must be a text such as 'power:2+pairs', got {name!r}."
         )
     terms = [_read_term(text, name, first=n == 0) for n, text in enumerate(name.split("+"))]
-    base, *added = (term.name for term in terms)
+    base, *added = (term for term, _ in terms)
     if MEASURES[base].role == "recipe" and added:
         raise ValueError(f"{base} stands alone, it chooses penalties too, got {name!r}.")
     if len(set(added)) < len(added):
@@ -252,23 +212,22 @@ def read_measure(name: str) -> list[Term]:
         if MEASURES[word].role == "option" and makes != MEASURES[base].makes:
             owner = next(other for other, entry in MEASURES.items() if entry.makes == makes)
             raise ValueError(f"{word} is a part of {owner}, {owner}+{word}, got {name!r}.")
-    return terms
+    return dict(terms)
 
 
-def _read_term(text: str, whole: str, *, first: bool) -> Term:
-    """Return a part of a name, the first or one that is added, or say what is wrong with it."""
+def _read_term(text: str, whole: str, *, first: bool) -> tuple[str, float | None]:
+    """Return a term of a name, the first one or one that is added, or say what is wrong with it."""
     name, colon, number = text.strip().partition(":")
-    kind, roles = "measures", ("measure", "recipe")
-    if not first:
-        kind, roles = "parts that can be added to a measure", ("option", "penalty")
+    roles = ("measure", "recipe") if first else ("option", "penalty")
     names = [word for word, entry in MEASURES.items() if entry.role in roles]
     if name not in names:
-        place = "" if whole == name else f" in {whole!r}"
+        what = "measures" if first else "parts that can be added to a measure"
+        where = "" if whole == name else f" in {whole!r}"
         near = get_close_matches(name, names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"The {kind} are {', '.join(names)}, got {name!r}{place}{hint}")
+        raise ValueError(f"The {what} are {', '.join(names)}, got {name!r}{where}{hint}")
     if not colon:
-        return Term(name, None)
+        return name, None
     if MEASURES[name].number is None:
         raise ValueError(f"{name} takes no number, got {whole!r}.")
     try:
@@ -277,4 +236,4 @@ def _read_term(text: str, whole: str, *, first: bool) -> Term:
         value = nan
     if not 0 <= value < inf:
         raise ValueError(f"A number of at least 0 must follow {name}:, got {number!r}.")
-    return Term(name, value)
+    return name, value
