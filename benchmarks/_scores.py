@@ -9,8 +9,8 @@ from benchmarks._logistic import Outputs
 from labelsure import PowerMeasure
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
+from labelsure.measures._costs import choose_exponent, to_fixed_point
 from labelsure.measures._energy import Energy
-from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
 
 Array = np.ndarray[Any, Any]
 SMALLEST_OUTPUT = 1e-12

@@ -126,30 +126,6 @@ def test_outputs_where_no_label_varies_are_those_values(name, value, data):
         assert np.all(np.abs(outputs_of(model, X[:7], n_labels) - value) < 0.05), (name, n_labels)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS | BINARY_CLASSIFIERS)
-def test_outputs_of_a_single_label_without_warnings(name, data):
-    X, Y = data
-    Y = Y[:, [0]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        outputs = outputs_of(fit_base((CLASSIFIERS | BINARY_CLASSIFIERS)[name], X, Y), X, 1)
-    assert_sensible(outputs, Y)
-    if name != "dummy":
-        assert separation(outputs[:, 0], Y[:, 0]) > 0.1
-
-
-@pytest.mark.parametrize(
-    "name", sorted(set(CLASSIFIERS) - {"multi-output, naive Bayes"})
-)  # needs dense X
-def test_outputs_from_sparse_objects(name, data):
-    X, Y = data
-    X = sparse.csr_matrix(np.round(X, 1))
-    outputs = outputs_of(fit_base(CLASSIFIERS[name], X, sparse.csr_matrix(Y)), X, 3)
-    assert_sensible(outputs, Y)
-    if name != "dummy":
-        assert separation(outputs[:, 0], Y[:, 0]) > 0.1
-
-
 def test_outputs_are_the_probabilities_of_label_on_exactly(data):
     X, Y = data
     forest = RandomForestClassifier(n_estimators=5, random_state=0)
@@ -185,20 +161,6 @@ def test_varying_labels_are_untouched_by_constant_ones(data):
         np.testing.assert_array_equal(outputs[:, 1:4], outputs_of(fit_base(classifier, X, Y), X, 3))
         assert np.all(outputs[:, 0] == 0)
         assert np.all(outputs[:, 4] == 1)
-
-
-def test_first_label_constant_does_not_hide_how_one_vs_rest_answers(data):
-    # OneVsRestClassifier looks at its first label to tell whether it has predict_proba; a constant
-    # one seems to
-    X, Y = data
-    Y[:, 0] = 0
-    classifier = OneVsRestClassifier(LinearSVC(random_state=0))
-    with pytest.warns(UserWarning, match="Label not 0 is present in all training examples"):
-        outputs = outputs_of(fit_base(classifier, X, Y), X, 3)
-    np.testing.assert_array_equal(
-        outputs[:, 1:], outputs_of(fit_base(classifier, X, Y[:, 1:]), X, 2)
-    )
-    assert np.all(outputs[:, 0] == 0)
 
 
 def test_outputs_of_a_prefitted_classifier(data):

@@ -120,16 +120,6 @@ def test_perfect_members_have_finite_weights(size):
     assert ((pool_logits(Z, pooling) > 0) == Y).all()
 
 
-def test_pool_does_not_depend_on_a_members_unit():
-    Z, Y = simulate(3000, np.tile([0.5, 0.4], (2, 1)), np.zeros(2))
-    pooled = pool_logits(Z, learn_pooling(Z, Y, pseudo_examples=4.0))
-    in_thousands = Z * [1.0, 1e-3]
-    again = pool_logits(in_thousands, learn_pooling(in_thousands, Y, pseudo_examples=4.0))
-    np.testing.assert_allclose(
-        again, pooled, atol=0.05
-    )  # the centre of the prior and the sizes are in its unit
-
-
 def test_weight_of_two_counts_as_two_examples():
     Z, Y = simulate(60, np.tile([0.5, 0.4], (2, 1)), np.zeros(2))
     counts = np.random.default_rng(0).integers(0, 4, 60)

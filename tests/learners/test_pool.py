@@ -11,7 +11,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -119,12 +119,6 @@ def test_equal_weights_are_the_mean_logit_and_fit_no_folds(data, calls):
     np.testing.assert_array_equal(pool.weights_, np.full((3, 2), 0.5))
 
 
-def test_weights_of_the_users_own_are_taken_as_they_are(data, pool):
-    X, Y = data
-    pool.set_params(weights=[2.0, 0.0]).fit(X, Y)
-    np.testing.assert_allclose(logit(pool.predict_proba(X)), 2 * pool.member_outputs(X)[:, :, 0])
-
-
 @pytest.mark.parametrize(
     "member",
     [
@@ -218,26 +212,6 @@ def test_pool_repeats_itself_clones_and_pickles(data):
     other = clone(pool).set_params(random_state=1).fit(X, Y)
     assert not np.array_equal(other.predict_proba(X), expected.predict_proba(X))
     assert pool.estimators[0][1].random_state is None  # the user's own stay as they are
-
-
-def test_parameters_of_members_are_reached_by_name(data, pool):
-    X, Y = data
-    assert pool.get_params()["tree__max_depth"] == 3
-    assert "tree__max_depth" not in pool.get_params(deep=False)
-    pool.set_params(tree__max_depth=2, linear=SVC())
-    assert pool.estimators[0][1].max_depth == 2 and isinstance(pool.estimators[1][1], SVC)
-    pool = PooledClassifier([("tree", clone(TREE)), ("linear", LogisticRegression())], cv=2)
-    grid = {
-        "pooledclassifier__tree__max_depth": [1, 2],
-        "pooledclassifier__weights": ["equal", "learned"],
-    }
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), pool), grid, cv=KFold(2), error_score="raise"
-    ).fit(X, Y)
-    assert search.predict(X).shape == Y.shape
-    assert np.isfinite(
-        cross_val_score(pool, X, Y, cv=2, scoring="roc_auc", error_score="raise")
-    ).all()
 
 
 def test_tags_are_what_all_members_can(pool):

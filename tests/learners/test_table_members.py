@@ -35,11 +35,6 @@ def test_neighbours_that_weigh_nothing_are_not_there(data):
     )
 
 
-def test_neighbour_with_three_times_the_weight_counts_three_times():
-    model = NeighbourClassifier(2).fit([[0.0], [2.0]], [[1], [0]], sample_weight=[3.0, 1.0])
-    np.testing.assert_allclose(model.predict_proba([[1.0]]), [[0.75]])
-
-
 def test_neighbours_may_be_more_than_there_are_examples():
     np.testing.assert_allclose(
         NeighbourClassifier(10).fit([[0.0], [2.0]], [1, 0]).predict_proba([[1.0]]), [[0.5]]
@@ -53,11 +48,6 @@ def test_neighbours_are_looked_for_among_evenly_chosen_rows(data):
     np.testing.assert_array_equal(
         few, NeighbourClassifier(2).fit(X[chosen], Y[chosen]).predict_proba(X)
     )
-
-
-def test_neighbours_refuse_rows_of_another_width(data):
-    with pytest.raises(ValueError, match="3 features, but NeighbourClassifier is expecting 4"):
-        NeighbourClassifier().fit(*data).predict_proba(data[0][:, :3])
 
 
 @pytest.mark.parametrize("n_labels", [1, 3])

@@ -62,12 +62,6 @@ def test_rare_and_unknown_categories_are_one():
     ]
 
 
-def test_unknown_categories_are_none_where_no_category_is_rare():
-    codes = np.array([[0.0], [1.0]] * 10)
-    columns = table_pipeline([], [0], [], logistic()).fit(codes, np.array([[0], [1]] * 10))[0]
-    assert columns.transform([[0.0], [-1.0]]).tolist() == [[1, 0], [0, 0]]
-
-
 @pytest.mark.parametrize(
     ("scaling", "values"), [("standard", [-1, 1]), ("unit", [0, 1]), ("none", [2, 4])]
 )
@@ -76,11 +70,6 @@ def test_numbers_are_scaled_as_asked(scaling, values):
         [[2.0], [4.0]], np.array([[0], [1]])
     )[0]
     assert columns.transform([[2.0], [4.0]]).ravel().tolist() == values
-
-
-def test_an_unknown_scaling_is_refused():
-    with pytest.raises(ValueError, match="scaling must be"):
-        table_pipeline([0], [], [], logistic(), scaling="log")
 
 
 def test_zeros_of_sparse_rows_stay_where_they_are():

@@ -80,44 +80,12 @@ def test_mlrbf_centres_come_from_the_positives_of_each_label(clusters):
             np.testing.assert_allclose(positives[nearest == c].mean(axis=0), centre, atol=0.05)
 
 
-@pytest.mark.parametrize(
-    ("fraction", "n_positives", "expected"),
-    [(0.07, 100, 7), (0.01, 101, 2), (1.0, 5, 5), (0.01, 1, 1)],
-)
-def test_mlrbf_rounds_the_number_of_centres_up_but_not_by_rounding_error(
-    fraction, n_positives, expected
-):
-    X = np.random.default_rng(0).normal(size=(n_positives, 2))
-    model = MLRBFClassifier(centre_fraction=fraction, random_state=0).fit(
-        X, np.ones((n_positives, 1), dtype=int)
-    )
-    assert len(model.centres_) == expected
-
-
 def test_mlrbf_constant_labels_get_their_target_everywhere(clusters):
     X, Y = clusters
     constant = np.column_stack([np.zeros(len(X), dtype=int), Y, np.ones(len(X), dtype=int)])
     outputs = MLRBFClassifier(random_state=0).fit(X, constant).decision_function(X)
     np.testing.assert_allclose(outputs[:, 0], -1, atol=1e-9)
     np.testing.assert_allclose(outputs[:, -1], 1, atol=1e-9)
-
-
-def test_mlrbf_label_never_on_adds_no_centre(clusters):
-    X, Y = clusters
-    with_empty = np.column_stack([Y, np.zeros(len(X), dtype=int)])
-    np.testing.assert_array_equal(
-        MLRBFClassifier(random_state=0).fit(X, with_empty[:, [3]]).centres_,
-        np.empty((0, X.shape[1])),
-    )
-    assert (
-        len(MLRBFClassifier(random_state=0).fit(X, with_empty).centres_)
-        == np.ceil(Y.sum(axis=0) / 100).sum()
-    )
-
-
-def test_mlrbf_without_any_positive_answers_minus_one():
-    model = MLRBFClassifier().fit([[0.0], [1.0]], [[0, 0], [0, 0]])
-    np.testing.assert_allclose(model.decision_function([[0.0], [9.0]]), -1)
 
 
 def test_mlrbf_duplicates_fewer_than_centres_neither_warn_nor_fail():
@@ -136,16 +104,6 @@ def test_mlrbf_width_of_a_single_centre_is_the_mean_distance_of_the_examples():
     model = MLRBFClassifier(scaling=2.0).fit(X, [[1], [1], [0], [0]])
     assert model.centres_.tolist() == [[1.0]]
     assert model.sigma_ == pytest.approx(2 * (1 + 1 + 3 + 9) / 4)
-
-
-def test_mlrbf_ignores_constant_features(clusters):
-    X, Y = clusters
-    padded = np.column_stack([X, np.full(len(X), 7.0)])
-    np.testing.assert_allclose(
-        MLRBFClassifier(random_state=0).fit(padded, Y).decision_function(padded),
-        MLRBFClassifier(random_state=0).fit(X, Y).decision_function(X),
-        atol=1e-8,
-    )
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,6 @@ def test_paper_tables_hold_all_rows_and_sizes_add_up(name):
             assert sum(sizes) == pytest.approx(100, abs=0.03)  # the paper rounds to two decimals
 
 
-def test_figures_that_only_some_runs_have_are_left_out():
-    assert (
-        means([{"a": 1.0, "b": {"x": 2.0}}, {"a": 3.0}])
-        == means([{"a": 3.0}, {"a": 1.0, "b": 5.0}])
-        == {"a": 2.0}
-    )
-
-
 def test_means_and_standard_deviations_keep_the_layout():
     runs = [
         {"a": {"x": [1.0, 5.0]}, "b": 2.0},
@@ -43,11 +35,6 @@ def test_means_and_standard_deviations_keep_the_layout():
     ]
     assert means(runs) == {"a": {"x": [3.0, 5.0]}, "b": 3.0}
     assert standard_deviations(runs) == {"a": {"x": [math.sqrt(7), 0.0]}, "b": 1.0}
-
-
-def test_figures_that_never_change_have_deviation_zero_exactly():
-    runs = [{"a": [0.1]}] * 10
-    assert (means(runs), standard_deviations(runs)) == ({"a": [0.1]}, {"a": [0.0]})
 
 
 def test_one_run_has_no_deviation():

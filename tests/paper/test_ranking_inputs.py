@@ -3,9 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from labelsure.paper import average_precision, coverage_error, one_error, ranking_loss
@@ -95,15 +92,3 @@ def test_measures_match_columns_by_name(measure):
         ValueError, match=r"scores must have the 3 labels as columns, .*without 'c'"
     ):
         measure(truth, other.rename(columns={"c": "d"}))
-
-
-NUMBERS = [bool, np.int8, np.uint8, np.int64, np.float16, np.float64, object]
-
-
-@given(st.data(), st.sampled_from(NUMBERS), st.sampled_from(NUMBERS))
-def test_measures_do_not_depend_on_the_type_of_numbers(data, first, second):
-    elements = arrays(np.int8, (4, 3), elements=st.integers(0, 1))
-    truth, other = data.draw(elements), data.draw(elements)
-    truth[0] = [1, 0, 1]
-    for measure in RANKING:
-        assert measure(truth.astype(first), other.astype(second)) == measure(truth, other)

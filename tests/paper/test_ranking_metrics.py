@@ -92,14 +92,6 @@ def test_ranking_measures_equal_those_of_sklearn_on_ordinary_rows(data):
     assert average_precision(truth, scores) == pytest.approx(theirs, abs=1e-12)
 
 
-def test_ranking_measures_count_ties_against_the_learner():
-    truth, constant = [[0, 1, 0, 1]], [[0.5] * 4]
-    assert ranking_loss(truth, constant) == 1.0
-    assert one_error(truth, constant) == 1.0
-    assert coverage_error(truth, constant) == 3.0
-    assert average_precision(truth, constant) == 0.5
-
-
 def test_ranking_measures_leave_out_rows_without_labels():
     truth, scores = np.array([[0, 1, 1], [1, 0, 0]]), np.array([[0.2, 0.9, 0.1], [0.3, 0.8, 0.1]])
     longer = np.vstack([truth, [[0, 0, 0]]]), np.vstack([scores, [[0.1, 0.2, 0.3]]])

@@ -63,8 +63,8 @@ from labelsure.engine._rules import LabelsetRules
 from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import AutoMeasure, Measure, Need, PosteriorMeasure
 from labelsure.measures._choice import MeasureChoice, MeasureChoices
+from labelsure.measures._costs import SCORE_BITS
 from labelsure.measures._energy import Energy, join_energies
-from labelsure.measures._fixed_point import SCORE_BITS
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._sparse_outputs import SparseOutputs
 from labelsure.predictions import Guarantee, LabelsetPredictions

@@ -35,7 +35,7 @@ from labelsure.conformal._outputs import read_per_fold, rows_of_folds
 from labelsure.conformal._splits import Split, hold_out, leave_out_unusable, make_splits
 from labelsure.conformal._training_data import TrainingData, router_of
 from labelsure.engine._p_values import GroupWeights, weigh_scores
-from labelsure.measures._fixed_point import choose_exponent, to_fixed_point
+from labelsure.measures._costs import choose_exponent, to_fixed_point
 from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions
 from labelsure.predictions._label_wise import JointScores
 

@@ -130,7 +130,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         """
         X, Y = self._check_fit(X, Y)
         rng = check_random_state(self.random_state)
-        rows = sparse.csr_array(X)
+        rows = _without_zeros(X)
         n, why = rows.shape[1], "The weights from features to hidden units must fit into 64 GiB."
         share, most = self.hidden_fraction, MOST_WEIGHTS / n**2
         n_hidden = count_share(share, n, name="hidden_fraction", at_most=most, meaning=why)
@@ -157,7 +157,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         array of shape (n_objects, n_labels)
             How far each output lies above the cut.
         """
-        outputs = self._outputs(sparse.csr_array(self._check_objects(X)))
+        outputs = self._outputs(_without_zeros(self._check_objects(X)))
         # not a matrix product: an object's cut must not depend, in the last digits, on the objects
         # beside it
         cuts = (outputs * self.cut_coef_).sum(axis=1) + self.cut_intercept_
@@ -180,33 +180,35 @@ class BPMLLClassifier(MultiLabelClassifier):
 
     def _train(self, rows: Any, Y: LabelMatrix, rng: np.random.RandomState) -> None:
         """Show the network every example that has something to rank, epoch after epoch; change the weights."""
-        from labelsure.paper._kernels import Network, Rows, train_epoch
+        from labelsure.paper._kernels import train_epoch
 
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
         decay = check_number(self.weight_decay, name="weight_decay", at_least=0)
         n_epochs = check_count(self.n_epochs, name="n_epochs")
         shuffle = check_flag(self.shuffle, name="shuffle")
-        network = Network(
-            self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
-        )
+        network = self._network()
         order = np.flatnonzero(np.ptp(Y, axis=1) > 0)
         if order.size == 0:
             for array in network:
                 array[...] = 0.0
             return
-        arrays = Rows(*_arrays(rows))
+        arrays = _arrays(rows)
         for _ in progress_bar(range(n_epochs), description="BP-MLL epochs"):
             if shuffle:
                 rng.shuffle(order)
             train_epoch(arrays, Y, order, network, rate, 2 * decay / order.size)
 
-    def _outputs(self, rows: Any) -> FloatArray:
-        from labelsure.paper._kernels import Network, Rows, network_outputs
+    def _network(self) -> Any:
+        from labelsure.paper._kernels import Network
 
-        network = Network(
+        return Network(
             self.hidden_weights_, self.hidden_bias_, self.output_weights_, self.output_bias_
         )
-        outputs: FloatArray = network_outputs(Rows(*_arrays(rows)), network)
+
+    def _outputs(self, rows: Any) -> FloatArray:
+        from labelsure.paper._kernels import network_outputs
+
+        outputs: FloatArray = network_outputs(_arrays(rows), self._network())
         return outputs
 
     def __sklearn_tags__(self) -> Any:
@@ -254,6 +256,17 @@ def _learn_cut(outputs: FloatArray, Y: LabelMatrix) -> tuple[FloatArray, float]:
     return np.asarray(solution[:-1], dtype=np.float64), float(solution[-1])
 
 
-def _arrays(rows: Any) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the values, column numbers and row limits of a CSR array, in the types the kernels are compiled for."""
-    return rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+def _without_zeros(X: Any) -> Any:
+    """Return the rows as a CSR array; a stored zero would change the last digits of its weights."""
+    rows = sparse.csr_array(X)
+    if not rows.data.all():
+        rows = rows.copy()  # the user's matrix stays as it is
+        rows.eliminate_zeros()
+    return rows
+
+
+def _arrays(rows: Any) -> Any:
+    """Return the arrays of a CSR array in the types that the kernels are compiled for."""
+    from labelsure.paper._kernels import Rows
+
+    return Rows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))

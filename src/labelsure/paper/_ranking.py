@@ -29,6 +29,8 @@ from labelsure._checks import (
 # objects.
 ENTRIES_PER_BLOCK = 2**18
 
+NEED = "{} needs an object with at least one label"
+
 
 def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     r"""Return the mean share of pairs (a label the object has, one it has not) in the wrong order.
@@ -67,16 +69,13 @@ def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     >>> ranking_loss([[1, 0, 0], [1, 0, 1]], [[0.9, 0.2, 0.1], [0.3, 0.3, 0.7]])
     0.25
     """
-    true, array = _check_scores(Y_true, scores)
-    n_relevant = true.sum(axis=1, dtype=np.int64)
-    n_pairs = n_relevant * (true.shape[1] - n_relevant)
-    n_wrong = [
-        np.sum(block.ranks - block.hits, axis=1, where=block.relevant)
-        for block in _ranked_blocks(
-            true, array, n_pairs > 0, "ranking_loss needs an object with some labels, not all"
-        )
-    ]
-    return float(np.mean(np.concatenate(n_wrong) / n_pairs[n_pairs > 0]))
+    need = "ranking_loss needs an object with some labels, not all"
+    losses = []
+    for block in _rankings(Y_true, scores, need, pairs=True):
+        n_wrong = np.sum(block.ranks - block.hits, axis=1, where=block.relevant)
+        n_relevant = block.relevant.sum(axis=1)
+        losses.append(n_wrong / (n_relevant * (block.relevant.shape[1] - n_relevant)))
+    return float(np.mean(np.concatenate(losses)))
 
 
 def one_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
@@ -118,7 +117,7 @@ def one_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     """
     wrong = [
         block.hits[:, 0] < block.ranks[:, 0]
-        for block in _labelled_blocks(Y_true, scores, "one_error")
+        for block in _rankings(Y_true, scores, NEED.format("one_error"))
     ]
     return float(np.mean(np.concatenate(wrong)))
 
@@ -163,7 +162,7 @@ def coverage_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     """
     deepest = [
         np.max(block.ranks, axis=1, where=block.relevant, initial=1)
-        for block in _labelled_blocks(Y_true, scores, "coverage_error")
+        for block in _rankings(Y_true, scores, NEED.format("coverage_error"))
     ]
     return float(np.mean(np.concatenate(deepest) - 1))
 
@@ -210,12 +209,12 @@ def average_precision(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     precisions = [
         np.sum(block.hits / block.ranks, axis=1, where=block.relevant)
         / np.sum(block.relevant, axis=1)
-        for block in _labelled_blocks(Y_true, scores, "average_precision")
+        for block in _rankings(Y_true, scores, NEED.format("average_precision"))
     ]
     return float(np.mean(np.concatenate(precisions)))
 
 
-class _Block(NamedTuple):
+class _Ranking(NamedTuple):
     """Some objects, the labels of each from the highest score to the lowest."""
 
     relevant: BoolArray
@@ -226,46 +225,41 @@ class _Block(NamedTuple):
     """How many of those the object has."""
 
 
-def _labelled_blocks(Y_true: LabelMatrixLike, scores: MatrixLike, measure: str) -> Iterator[_Block]:
+def _rankings(
+    Y_true: LabelMatrixLike, scores: MatrixLike, need: str, *, pairs: bool = False
+) -> Iterator[_Ranking]:
+    """Rank the labels of objects with a label, or of those with a pair, in blocks of bounded size."""
     true, array = _check_scores(Y_true, scores)
-    return _ranked_blocks(
-        true, array, np.any(true, axis=1), f"{measure} needs an object with at least one label"
-    )
-
-
-def _ranked_blocks(
-    true: LabelMatrix, scores: np.ndarray[Any, Any], rows: BoolArray, need: str
-) -> Iterator[_Block]:
-    """Rank the labels of the chosen rows, a bounded number of entries at a time."""
-    chosen = np.flatnonzero(rows)
-    if len(chosen) == 0:
+    n_relevant = true.sum(axis=1, dtype=np.int64)
+    defined = (n_relevant > 0) & (n_relevant < true.shape[1]) if pairs else n_relevant > 0
+    rows = np.flatnonzero(defined)
+    if len(rows) == 0:
         raise ValueError(
             f"{need}, got none in the {len(true)} rows of Y_true, so the measure is undefined."
         )
     step = max(1, ENTRIES_PER_BLOCK // true.shape[1])
-    for start in range(0, len(chosen), step):
-        members = chosen[start : start + step]
-        yield _rank(true[members], scores[members])
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        yield _rank(true[block], array[block])
 
 
-def _rank(true: LabelMatrix, scores: np.ndarray[Any, Any]) -> _Block:
+def _rank(true: LabelMatrix, scores: np.ndarray[Any, Any]) -> _Ranking:
     order = np.argsort(scores, axis=1)[:, ::-1]
     descending = np.take_along_axis(scores, order, axis=1)
     relevant = np.take_along_axis(true, order, axis=1).astype(np.bool_)
     n_labels = true.shape[1]
-    # A run of equal scores ends where the next one differs; every member of the run gets that
-    # place.
-    places = np.broadcast_to(np.arange(n_labels), true.shape).copy()
-    places[:, :-1][descending[:, :-1] == descending[:, 1:]] = n_labels - 1
-    last = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
+    # a run of equal scores ends where the next one differs; all of the run get that position
+    last = np.broadcast_to(np.arange(n_labels), true.shape).copy()
+    last[:, :-1][descending[:, :-1] == descending[:, 1:]] = n_labels - 1
+    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
     hits = np.take_along_axis(np.cumsum(relevant, axis=1, dtype=np.int64), last, axis=1)
-    return _Block(relevant, last + 1, hits)
+    return _Ranking(relevant, last + 1, hits)
 
 
 def _check_scores(
     Y_true: LabelMatrixLike, scores: MatrixLike
 ) -> tuple[LabelMatrix, np.ndarray[Any, Any]]:
-    """Return true labels and the scores that rank them as two arrays of one shape, or say what is wrong.
+    """Return true labels and the scores that rank them, arrays of one shape, or say what is wrong.
 
     Numbers keep their type, as rounding large integers to floats could make ties. Infinite scores
     rank like any other; NaN does not. Columns of two tables are matched by name.
@@ -277,7 +271,14 @@ def _check_scores(
     ...
     ValueError: scores must be numbers, got nan in row 0, column 1. A label without a score cannot be ranked.
     """
-    true = _check_truth(Y_true)
+    if split_unknown(Y_true)[1] is not None:
+        raise ValueError(
+            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is"
+            " not known where some of them are not. Leave out the rows with NaN."
+        )
+    true = check_label_matrix(Y_true, name="Y_true")
+    if len(true) == 0:
+        raise ValueError(f"Y_true must have at least one row to evaluate, got shape {true.shape}.")
     names = label_names_of(Y_true)
     table = scores if names is None else take_by_name(scores, names, name="scores")
     array = as_numbers(table, name="scores", shape=f"(n_objects, {true.shape[1]})")
@@ -295,16 +296,3 @@ def _check_scores(
             f"scores must be numbers, got {missing}. A label without a score cannot be ranked."
         )
     return true, array
-
-
-def _check_truth(Y_true: LabelMatrixLike) -> LabelMatrix:
-    if split_unknown(Y_true)[1] is not None:
-        raise ValueError(
-            "Y_true must hold only 0 and 1, got nan: how the labels of an object should rank is"
-            " not known where some of"
-            " them are not. Leave out the rows with NaN."
-        )
-    true = check_label_matrix(Y_true, name="Y_true")
-    if len(true) == 0:
-        raise ValueError(f"Y_true must have at least one row to evaluate, got shape {true.shape}.")
-    return true
