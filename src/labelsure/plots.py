@@ -70,7 +70,7 @@ class Display:
 
 @dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):
-    """The share of regions that miss the true labelset, against the significance that they were asked for at.
+    """The share of regions that miss the true labelset, against the significance.
 
     A predictor that keeps its promise stays near or below the diagonal. The dark band holds the
     error probability of each level with the probability ``curve.coverage_level``, the light band
@@ -100,7 +100,7 @@ class CalibrationDisplay(Display):
     >>> outputs = rng.random((300, 3))
     >>> Y = (rng.random((300, 3)) < outputs).astype(int)
     >>> predictions = calibrate_outputs(outputs[:200], Y[:200]).predict_labelsets(outputs[200:])
-    >>> display = CalibrationDisplay.from_predictions(Y[200:], predictions, significance=[0.1, 0.2, 0.3])
+    >>> display = CalibrationDisplay.from_predictions(Y[200:], predictions, [0.1, 0.2, 0.3])
     >>> [float(share) for share in display.line_.get_ydata()] == display.curve.error_rate.tolist()
     True
     """
@@ -193,7 +193,7 @@ class CalibrationDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class ConfidenceDisplay(Display):
-    """Confidence against credibility, one point per object; right and wrong predictions apart where the truth is known.
+    """Confidence against credibility, one point per object; right and wrong ones apart if known.
 
     Objects on the right are told apart from all other labelsets but one; objects at the bottom fit
     no labelset well.
@@ -215,7 +215,8 @@ class ConfidenceDisplay(Display):
     >>> matplotlib.use("Agg")
     >>> from labelsure import calibrate_outputs
     >>> from labelsure.plots import ConfidenceDisplay
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.5, 0.5]])
     >>> display = ConfidenceDisplay.from_predictions(predictions, Y_true=[[1, 0], [0, 1]])
     >>> display.points_["right"].get_offsets().tolist()
@@ -289,7 +290,7 @@ class ConfidenceDisplay(Display):
 
 @dataclass(eq=False, repr=False)
 class LabelDisplay(Display):
-    """How often each label is sure, possible and ruled out; or the p-values of one object's labels being off and on.
+    """How often each label is sure, possible and ruled out, or the p-values of one object's labels.
 
     Attributes
     ----------
@@ -378,7 +379,7 @@ class LabelDisplay(Display):
         return cls(names, significance, None, p_values[0], name).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it, on the axes given or in a new figure; further arguments are for the bars or points."""
+        """Draw it, on the given axes or a new figure; further arguments style bars or points."""
         ax = self._open(ax, height=1.6 + 0.25 * len(self.label_names))
         rows = np.arange(len(self.label_names))
         ax.set_yticks(rows, [write_name(name) for name in self.label_names])
@@ -443,7 +444,8 @@ class LabelsetDisplay(Display):
     >>> from labelsure.plots import LabelsetDisplay
     >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
     >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
-    >>> display = LabelsetDisplay.from_predictions(predictor.predict_labelsets([[0.8, 0.3]]), significance=0.3, top=2)
+    >>> predictions = predictor.predict_labelsets([[0.8, 0.3]])
+    >>> display = LabelsetDisplay.from_predictions(predictions, significance=0.3, top=2)
     >>> [tick.get_text() for tick in display.ax_.get_yticklabels()]
     ['sea', 'sea + city']
     """
@@ -553,7 +555,8 @@ class RegionSizeDisplay(Display):
     >>> matplotlib.use("Agg")
     >>> from labelsure import calibrate_outputs
     >>> from labelsure.plots import RegionSizeDisplay
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9], [0.5, 0.5]])
     >>> display = RegionSizeDisplay.from_predictions(predictions, significance=(0.3, 0.6))
     >>> [sizes.tolist() for sizes in display.log2_sizes]
@@ -614,14 +617,18 @@ class RegionSizeDisplay(Display):
         if any(np.isneginf(sizes[0]) for sizes in self.log2_sizes):
             powers, words = [empty, *powers], ["empty", *words]
         ax.set_xticks(powers, words)
-        of_all = f"labelsets left, of {2**self.n_labels if self.n_labels <= 20 else f'2^{self.n_labels}'}"
-        ax.set(ylim=(0, 1.02), xlabel=of_all, ylabel="share of objects with at most as many")
+        of_all = 2**self.n_labels if self.n_labels <= 20 else f"2^{self.n_labels}"
+        ax.set(
+            ylim=(0, 1.02),
+            xlabel=f"labelsets left, of {of_all}",
+            ylabel="share of objects with at most as many",
+        )
         self._put_legend_above(ax)
         return self
 
 
 def check_object(i: Any, n_objects: int) -> int:
-    """Return the position of an object, counted from the end where it is negative, or raise an error."""
+    """Return the position of an object, which may count from the end, or raise an error."""
     if not is_whole(i):
         raise ValueError(f"i must be the position of an object, a whole number, got {shown(i)}.")
     position = int(i)
@@ -631,7 +638,7 @@ def check_object(i: Any, n_objects: int) -> int:
 
 
 def write_name(name: Any, *, most: int = 40) -> str:
-    r"""Return what a label or an object is called for a picture: not too long, and dollars as they are, not formulas.
+    r"""Return the name of a label or an object for a picture: shortened, dollars escaped.
 
     Examples
     --------

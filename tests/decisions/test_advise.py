@@ -101,18 +101,6 @@ def test_figures_are_those_of_the_answers_themselves():
     )
 
 
-def test_few_labels_and_a_sure_model_are_told_to_ask_for_labelsets():
-    rng = np.random.default_rng(0)
-    objects = rng.normal(size=(600, 3))
-    labels = (objects + 0.1 * rng.normal(size=(600, 3)) > 0).astype(int)
-    model = InductiveConformalClassifier(EASY, random_state=0).fit(objects[:300], labels[:300])
-    first = advise(model, objects[300:], labels[300:]).first
-    assert (first.question, first.code) == (
-        "labelsets",
-        "model.predict_labelsets(X_new).region(0.05)",
-    )
-
-
 def many_labels(n, rng, q=60):
     """Outputs and labels of objects with 3 of 60 labels, the true ones near the top, others as well."""
     outputs = 1 / (1 + np.exp(4 - 6 * (rng.random((n, q)) < 0.05) - rng.normal(size=(n, q))))

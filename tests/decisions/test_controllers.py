@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -121,15 +120,6 @@ def test_controllers_work_inside_a_pipeline_and_a_grid_search():
         pipeline, {"recallcontroller__target": [0.5, 0.9]}, scoring="recall_micro", cv=2
     )
     assert search.fit(X, Y).best_params_ == {"recallcontroller__target": 0.9}
-
-
-def test_sparse_objects_and_labels_are_understood():
-    learner = OneVsRestClassifier(LogisticRegression())
-    thin = RecallController(learner, random_state=0).fit(
-        sparse.csr_array(X[:300]), sparse.csr_array(Y[:300])
-    )
-    dense = RecallController(learner, random_state=0).fit(X[:300], Y[:300])
-    assert thin.predict(sparse.csr_array(X[300:])).tolist() == dense.predict(X[300:]).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Doubtful labels: the order by gains, the level with trusted rows, and what is refused."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import make_multilabel_classification
 from sklearn.multioutput import MultiOutputClassifier
@@ -56,21 +55,6 @@ def test_flipped_labels_come_first_and_better_labelsets_are_flipped_back():
     assert (np.diff(gains) <= 0).all() and (gains > 0).all()
     assert ((errors.better != Y[errors.pairs[:, 0]]).sum(axis=1) == 1).all()
     assert errors.p_values is None and "without a level" in errors.statement
-
-
-def test_table_of_doubtful_labels_names_rows_as_the_user_does():
-    names, index = ["sea", "city", "night", "snow"], [f"photo {i}" for i in range(300)]
-    table, labels = pd.DataFrame(X, index=index), pd.DataFrame(Y, columns=names)
-    frame = find_label_errors(folds().fit(table, labels), table, labels).to_frame()
-    (row, label), *_ = find_label_errors(folds().fit(X, Y), X, Y).pairs
-    assert frame.iloc[0][["row", "label", "given"]].tolist() == [
-        index[row],
-        names[label],
-        Y[row, label],
-    ]
-    better = Y[row].copy()
-    better[label] ^= 1
-    assert frame.better[0] == ", ".join(np.array(names)[better == 1])
 
 
 def test_p_values_of_rows_are_ranks_among_trusted_rows_held_out():
@@ -185,13 +169,6 @@ def test_labelsets_that_constraints_forbid_are_never_the_better_ones():
     allowed = np.isfinite(errors.gains)
     assert (free.better[:, 0] > free.better[:, 1]).any()
     np.testing.assert_array_equal(errors.gains[allowed], free.gains[allowed])
-
-
-def test_columns_in_another_order_are_refused():
-    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
-    model = folds().fit(table, Y)
-    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
-        find_label_errors(model, table.iloc[:, ::-1], Y)
 
 
 @pytest.mark.validity

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -29,7 +28,7 @@ from labelsure import (
     calibrate_outputs,
     select_objects,
 )
-from labelsure.decisions._review import Question, check_kind, log_probability, predict_with_sureness
+from labelsure.decisions._review import Question, log_probability, predict_with_sureness
 
 X, Y = make_multilabel_classification(
     n_samples=400, n_features=6, n_classes=3, length=80, random_state=0
@@ -73,22 +72,6 @@ def test_selection_around_a_model_is_that_of_its_arrays(name, question):
     of_arrays = select_objects(selector.sureness_, right, selection.sureness, alpha=0.3)
     assert selection.accepted.tolist() == of_arrays.accepted.tolist()
     assert selection.p_values.tolist() == of_arrays.p_values.tolist()
-
-
-def test_sureness_ranks_right_predictions_above_wrong_ones():
-    """Each kind of sureness is higher for right predictions on average, else the selection would be in vain.
-
-    The gap, which comes first, clearly so: outputs know nothing of labelsets, and the surest
-    p-values all tie.
-    """
-    learner = OneVsRestClassifier(LogisticRegression())
-    model = InductiveConformalClassifier(learner, random_state=0).fit(X[TRAIN], Y[TRAIN])
-    for kind in ("gap", "outputs", "p-values"):
-        selector = ReviewSelector(model, sureness=kind).calibrate(X[HELD_OUT], Y[HELD_OUT])
-        ranks = np.argsort(np.argsort(selector.sureness_))
-        assert ranks[selector.right_].mean() > ranks[~selector.right_].mean() + (
-            15 if kind == "gap" else 0
-        )
 
 
 def outputs_of(part, n_folds=None):
@@ -135,20 +118,6 @@ def test_frames_keep_their_names():
     ]
     assert table.index[0] == "photo 300"
     assert "a wrong value of 'wood'" in selector.select(frame[NEW], alpha=0.2).statement
-
-
-def test_single_label_and_sparse_objects_are_understood():
-    plain = LogisticRegression().fit(X[TRAIN], Y[TRAIN, 0])
-    selection = (
-        ReviewSelector(plain).calibrate(X[HELD_OUT], Y[HELD_OUT, :1]).select(X[NEW], alpha=0.3)
-    )
-    assert selection.labelsets.ravel().tolist() == plain.predict(X[NEW]).tolist()
-    thin = InductiveConformalClassifier(OneVsRestClassifier(LogisticRegression()), random_state=0)
-    thin.fit(sparse.csr_array(X[TRAIN]), Y[TRAIN])
-    selector = ReviewSelector(thin).calibrate(
-        sparse.csr_array(X[HELD_OUT]), sparse.csr_array(Y[HELD_OUT])
-    )
-    assert len(selector.select(sparse.csr_array(X[NEW]))) == 100
 
 
 def own_examples(model, **options):
@@ -331,83 +300,6 @@ def test_gap_is_the_difference_of_the_two_lowest_scores():
     assert gap == pytest.approx(scores[1] - scores[0])
 
 
-@pytest.mark.parametrize(
-    ("model", "question", "kind"),
-    [
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2), "gap"),
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, at_most=1), "outputs"),
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, label=1), "outputs"),
-        (calibrate_labels(OUTPUTS, CALIBRATION), Question(2), "outputs"),
-        (LabelWiseConformalClassifier(), Question(2, label=0), "outputs"),
-    ],
-)
-def test_default_kind_is_the_first_that_there_is(model, question, kind):
-    assert check_kind(None, model, question) == kind
-
-
-@pytest.mark.parametrize(
-    ("model", "question", "kind"),
-    [
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, at_most=1), "gap"),
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2, at_most=1), "p-values"),
-        (calibrate_labels(OUTPUTS, CALIBRATION), Question(2), "p-values"),
-        (calibrate_labels(OUTPUTS, CALIBRATION), Question(2), "gap"),
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2), "confidence"),
-        (calibrate_outputs(OUTPUTS, CALIBRATION), Question(2), 3),
-    ],
-)
-def test_kind_that_does_not_go_with_model_or_question_is_refused(model, question, kind):
-    with pytest.raises(ValueError, match=r"sureness must be .*None or a function from X to one"):
-        check_kind(kind, model, question)
-
-
-def test_p_values_of_the_next_best_answer_are_one_kind():
-    predictor, labels = (
-        calibrate_outputs(OUTPUTS, CALIBRATION),
-        calibrate_labels(OUTPUTS, CALIBRATION),
-    )
-    whole = predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), "p-values")[1]
-    assert whole.tolist() == predictor.predict_labelsets([[0.8, 0.3]]).confidence.tolist()
-    for model in (predictor, labels):
-        _, one = predict_with_sureness(model, [[0.8, 0.3]], Question(2, label=0), "p-values")
-        assert one.tolist() == [0.5]
-
-
-def test_search_that_was_stopped_is_refused_where_it_must_not_depend_on_calibration():
-    stopped = SimpleNamespace(
-        certain=np.array([True, False]), labelsets=np.zeros((2, 2), dtype=np.int8)
-    )
-    model = SimpleNamespace(predict_labelsets=lambda _: stopped)
-    with pytest.raises(ValueError, match="was not found for certain"):
-        predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0], exact=True)
-    assert predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0])[
-        1
-    ].tolist() == [1.0, 2.0]
-
-
-NAMES = ("sea", "city")
-
-
-@pytest.mark.parametrize("label", ["sky", 2, -1, 0.5, True, ["sea"]])
-def test_unknown_label_is_named(label):
-    with pytest.raises(ValueError, match=r"label must be the name of a label or a number from 0"):
-        Question.of(0, label, NAMES)
-
-
-@pytest.mark.parametrize(
-    ("at_most", "label", "message"),
-    [
-        (2, None, "at_most must be below the number of labels, 2, got 2"),
-        (-1, None, "at_most must be a whole number of at least 0"),
-        (0.5, None, "at_most must be a whole number of at least 0"),
-        (1, "sea", "at_most=1 and label='sea' are two questions"),
-    ],
-)
-def test_impossible_question_is_named(at_most, label, message):
-    with pytest.raises(ValueError, match=message):
-        Question.of(at_most, label, NAMES)
-
-
 NAN = float("nan")
 
 
@@ -448,3 +340,34 @@ def test_selection_refuses_unknown_labels_it_cannot_use():
     hidden[:, 0] = NAN
     with pytest.raises(ValueError, match="at least one example with 'label_0' known"):
         ReviewSelector(MODEL, label=0).calibrate(OBJECTS[80:150], hidden)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"at_most": 3}, "at_most must be below the number of labels, 3, got 3"),
+        ({"at_most": 0.5}, "at_most must be a whole number of at least 0"),
+        ({"at_most": 1, "label": "b"}, "at_most=1 and label='b' are two questions"),
+        ({"label": "sky"}, r"label must be the name of a label or a number from 0 to 2.*'a'"),
+        ({"label": 3}, "label must be the name of a label or a number"),
+        ({"label": ["b"]}, "label must be the name of a label or a number"),
+        ({"at_most": 1, "sureness": "gap"}, "sureness must be 'outputs', None or a function"),
+        ({"at_most": 1, "sureness": "p-values"}, "sureness must be 'outputs', None or a function"),
+        ({"sureness": 3}, "sureness must be 'gap', 'outputs', 'p-values', None or a function"),
+        ({"sureness": lambda _: [1.0, 2.0]}, "sureness and X must have the same number of rows"),
+        ({"sureness": lambda X: X[:, 0] * np.nan}, "sureness must be numbers, got nan"),
+    ],
+)
+def test_impossible_questions_and_ways_to_be_sure_are_named(options, message):
+    model = calibrate_outputs(outputs_of(HELD_OUT), Y[HELD_OUT], label_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match=message):
+        ReviewSelector(model, **options).calibrate(outputs_of(NEW), Y[NEW])
+
+
+def test_search_that_was_stopped_is_refused_where_it_must_not_depend_on_calibration():
+    stopped = SimpleNamespace(
+        certain=np.array([True, False]), labelsets=np.zeros((2, 2), dtype=np.int8)
+    )
+    model = SimpleNamespace(predict_labelsets=lambda _: stopped)
+    with pytest.raises(ValueError, match="was not found for certain"):
+        predict_with_sureness(model, [[0.0]] * 2, Question(2), lambda _: [1.0, 2.0], exact=True)

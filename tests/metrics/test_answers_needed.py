@@ -45,10 +45,6 @@ def test_settled_and_wrong_together_with_nothing_left_are_the_region_s_misses():
     assert not answers_needed(REGION, Y[120:]).wrong.any()
 
 
-def test_all_labels_known_is_what_label_questions_cost_in_the_end():
-    assert answers_needed(REGION, Y[120:], labelset_cost=inf).labels.tolist() == [4] * 80
-
-
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="Y must have 4 columns"):
         answers_needed(REGION, Y[120:, :3])

@@ -40,11 +40,6 @@ def test_groups_are_counted_each_by_itself(objects):
     assert (table.n_objects_in_all, table.n_covered_in_all) == (len(contains), sum(contains))
 
 
-def test_number_of_labels_includes_none():
-    table = coverage_by_cardinality([True, False, True, True], [[0, 0], [1, 0], [0, 1], [1, 1]])
-    assert (table.groups, table.coverage.tolist()) == (("0", "1", "2"), [1.0, 0.5, 1.0])
-
-
 def test_labels_overlap_and_may_have_no_object():
     Y = pd.DataFrame([[1, 1, 0], [1, 0, 0]], columns=["sea", "city", "wood"])
     table = coverage_by_label([False, True], Y)

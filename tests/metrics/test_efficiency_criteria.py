@@ -96,31 +96,6 @@ def test_criteria_are_those_of_the_definitions(data, folds, allow_empty):
     )
 
 
-@pytest.mark.parametrize("allow_empty", [False, True])
-def test_criteria_by_search_are_those_of_the_definitions(allow_empty):
-    """Ten labels: more than are answered by table without being asked."""
-    rng = np.random.default_rng(5)
-    folds = [
-        Fold(
-            np.sort(rng.integers(-4, 20, size=30)),
-            Energy(rng.integers(0, 9, 6), rng.integers(-3, 6, (6, 10))),
-        )
-        for _ in range(3)
-    ]
-    Y = np.concatenate(
-        [np.zeros((1, 10), dtype=int), rng.integers(0, 2, (2, 10)), np.zeros((3, 10), dtype=int)]
-    )
-    predictions = LabelsetPredictions(FoldEngine(folds, allow_empty=allow_empty))
-    Y[3:5] = predictions.top(2).labelsets[[3, 4], [0, 1]]
-    levels = [0.05, Fraction(30, 91), 0.6]
-    assert_criteria(
-        predictions,
-        Y,
-        levels,
-        expected_criteria(folds, Y, levels, allow_empty=allow_empty, draws=None),
-    )
-
-
 def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None):
     """The labelset without labels is best; with l = n_labels, h labels have the p-value 1 - h / (n_labels + 1)."""
     energy = Energy(

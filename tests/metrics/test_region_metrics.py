@@ -61,13 +61,6 @@ def test_size_histogram_bins_exactly(sizes):
     assert sum(histogram.to_dict().values()) == pytest.approx(1)
 
 
-def test_size_histogram_keys_are_those_of_the_paper():
-    keys = ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "65-128", "129-256", "257-512"]
-    keys += ["513-1024", "1025-2048", "2049-4096", "4097-8192", "8193-16384"]
-    assert list(size_histogram([5], max_size=2**14).to_dict()) == ["empty", *keys]
-    assert list(size_histogram([5], max_size=2**14 - 1).to_dict()) == ["empty", *keys]
-
-
 def test_size_histogram_max_size_fixes_the_bins():
     assert size_histogram([1, 3], max_size=16).counts == (1, 0, 1, 0, 0)
     assert size_histogram([1], max_size=1).counts == (1,)

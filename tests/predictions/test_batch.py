@@ -113,11 +113,3 @@ def test_index_of_labels_of_a_series_is_read():
     assert check_labelsets(row, n_objects=1, label_names=NAMES).tolist() == [[0, 0, 1, 1]]
     unnamed = pandas.Series([1, 0, 0, 1])
     assert check_labelsets(unnamed, n_objects=1, label_names=NAMES).tolist() == [[1, 0, 0, 1]]
-
-
-def test_series_of_polars_are_labelsets():
-    polars = pytest.importorskip("polars")
-    for row in (polars.Series([0, 0, 1, 1]), polars.Series(["city", "field"])):
-        assert check_labelsets(row, n_objects=2, label_names=NAMES).tolist() == [[0, 0, 1, 1]] * 2
-    with pytest.raises(ValueError, match="Y must name labels, got 'see'"):
-        check_labelsets(polars.Series(["see"]), n_objects=1, label_names=NAMES)

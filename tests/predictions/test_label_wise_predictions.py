@@ -141,16 +141,6 @@ def test_sizes_of_many_labels_are_exact():
     assert pred[2:].region(0.1).sizes.dtype == np.int64
 
 
-def test_ranking_is_the_difference_of_marginal_p_values():
-    pred = calibrate_labels([[0.25, 0.5], [0.5, 0.75]], [[0, 1], [1, 1]]).predict_labels(
-        [[0.75, 0.375]]
-    )
-    assert pred.p_values.tolist() == [[[1 / 3, 1], [2 / 3, 1 / 3]]]
-    assert pred.rank_labels().tolist() == [[1 - 1 / 3, 1 / 3 - 2 / 3]]
-    with pytest.raises(ValueError, match=r"cannot be ranked by label-conditional"):
-        predictions([[[1, 3], [4, 1]]], [[4, 4], [4, 4]]).rank_labels()
-
-
 def test_predictions_and_regions_are_chosen_like_an_array():
     pred = predictions([[[k, k + 1]] for k in range(1, 6)], [[9, 9]], label_names=["sea"])
     region = pred.region(0.4)

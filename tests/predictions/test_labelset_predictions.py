@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-import labelset_reference
 from fold_strategies import weighing_of
 from labelsure._random import DRAW_UNIT
 from labelsure.engine._fold_arrays import Fold
@@ -102,25 +101,6 @@ def test_no_objects_give_empty_answers(allow_empty):
         assert list(region) == []
 
 
-@pytest.mark.parametrize("n_labels", [40, 1000])
-def test_single_labelsets_work_for_any_number_of_labels(n_labels):
-    pred = random_predictions(4, n_labels, allow_empty=False)
-    labels = np.random.default_rng(1).integers(0, 2, size=(4, n_labels))
-    labels[0] = 0
-    folds = pred._engine.folds
-    for i in range(4):
-        counts = [
-            sum(
-                int(other) >= labelset_reference.score(fold, i, labels[i])
-                for other in fold.calibration
-            )
-            for fold in folds
-        ]
-        assert pred.p_value(labels)[i] == (0 if i == 0 else (sum(counts) + 1) / 20)
-    assert np.array_equal(pred.region(0.1).contains(labels), pred.p_value(labels) > 0.1)
-    assert len(repr(pred.region(0.1)[0])) < 100
-
-
 @pytest.mark.parametrize(
     ("n_labels", "table", "candidates"),
     [(40, "32 TiB", "320 TiB"), (1000, r"2\^1005 bytes", r"2\^1012 bytes")],
@@ -135,19 +115,6 @@ def test_tables_too_large_for_memory_are_refused(n_labels, table, candidates):
         ValueError, match=rf"table of candidates.* {n_labels} labels would take {candidates}"
     ):
         pred.candidates()
-
-
-@pytest.mark.parametrize("n_labels", [25, 40, 1000])
-def test_lists_of_all_of_too_many_labelsets_are_refused(n_labels):
-    pred = random_predictions(4, n_labels)
-    questions = [
-        lambda: pred.p_values(max_memory=2**2000),
-        lambda: pred.rank_labels(method="mass"),
-        pred[:0].p_values,
-    ]
-    for question in questions:
-        with pytest.raises(ValueError, match=rf"lists the p-values of all 2\^{n_labels} labelsets"):
-            question()
 
 
 @pytest.mark.parametrize("n_labels", [25, 70, 1000])

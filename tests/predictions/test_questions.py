@@ -134,30 +134,6 @@ def test_undo_goes_back_through_the_same_questions(data, i, cost):
         asking.undo()
 
 
-def test_one_label_left_beside_a_rejected_labelset_is_known():
-    asking = PREDICTIONS["posterior"].region(0.05)[0].questions(labelset_cost=0.1)
-    rejected = asking.question.labelset
-    asking.answer(False)
-    for label, value in zip(NAMES[:3], rejected[:3], strict=True):
-        assert not asking.certain
-        asking.answer(bool(value), label=label)
-    assert asking.certain and asking.labelset.tolist() == [*rejected[:3], 1 - rejected[3]]
-    assert (asking.n_labels, asking.n_labelsets) == (3, 1)
-
-
-def test_empty_region_says_so_and_still_asks_for_certainty():
-    pred = PREDICTIONS["posterior"]
-    region = pred.region(confidence=1 - pred.credibility.min() - 1e-6)
-    i = int(np.flatnonzero(region.sizes == 0)[0])
-    asking = region[i].questions()
-    assert asking.left == 0 and not asking.settled and asking.labelset is None
-    assert asking.expected_answers == region.expected_answers[i] == inf
-    assert asking.question.share is None and str(asking.question) == "Does it have sea?"
-    for value in (True, False, False, True):
-        asking.answer(value)
-    assert asking.certain and not asking.settled and asking.labelset.tolist() == [1, 0, 0, 1]
-
-
 def test_expected_answers_are_the_entropy_of_the_weights():
     region = PREDICTIONS["posterior"].region(0.1)
     for i, expected in enumerate(region.expected_answers):

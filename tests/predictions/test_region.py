@@ -183,14 +183,6 @@ def test_region_is_indexed_like_a_sequence():
             region[bad]
 
 
-@pytest.mark.parametrize(
-    "labelset", [[1], [1, 0, 0], [2, 0], "10", None, 1, {"sea"}, [[1, 0], [0, 1]]]
-)
-def test_membership_refuses_what_is_no_labelset(labelset):
-    with pytest.raises(ValueError, match=r"labelset (must|is required)"):
-        labelset in two_labels().region(0.2)[0]  # noqa: B015
-
-
 def test_region_at_a_level_that_cannot_be_reached_warns():
     """Four calibration examples: no p-value is below 1/5, so below that level nothing can be ruled out."""
     few = Guarantee(

@@ -86,14 +86,6 @@ def test_summary_explains_an_empty_region():
     assert "No labelset" not in str(kept)
 
 
-def test_summary_flags_low_credibility_in_words():
-    outputs = np.tile([[0.99, 0.01, 0.01]], (99, 1))
-    predictor = calibrate_outputs(outputs, np.tile([[1, 0, 0]], (99, 1)), label_names=NAMES)
-    odd, usual = predictor.predict_labelsets([[0.5, 0.5, 0.5], [0.99, 0.01, 0.01]]).summary(0.005)
-    assert "Low credibility" in odd.note
-    assert "Low credibility" not in usual.note
-
-
 def test_summary_refuses_what_cannot_be_counted_or_indexed():
     pred = predictions([[0.9, 0.1, 0.4]])
     with pytest.raises(ValueError, match="top must be a whole number"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_labels, calibrate_outputs
-from labelsure.predictions._frames import make_frame, make_long_frame
+from labelsure.predictions._frames import make_frame
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -70,16 +70,6 @@ def test_tables_of_both_libraries_say_the_same(layout):
         assert {name: other[name].to_list() for name in columns} == columns
 
 
-def test_wide_tables_keep_the_index_after_objects_are_chosen():
-    pred = predict("pandas")
-    assert pred[[2, 0]].to_frame().index.tolist() == ["z", "x"]
-    assert pred.region(0.2)[[2, 0]].to_frame().index.tolist() == ["z", "x"]
-    assert pred.top(1).to_frame(layout="wide").index.tolist() == ["x", "y", "z"]
-    assert predict_labels("pandas")[[1]].to_frame(layout="wide").index.tolist() == ["y"]
-    assert pred.to_frame(library="polars").columns == ["photo", *NAMES, "confidence", "credibility"]
-    assert predict("polars").to_frame().columns == [*NAMES, "confidence", "credibility"]
-
-
 def test_long_tables_say_what_wide_ones_and_arrays_say():
     pred = predict("pandas")
     frame = pred.to_frame(layout="long")
@@ -135,21 +125,6 @@ def test_unknown_layouts_and_libraries_are_refused(bad):
     ):
         with pytest.raises(ValueError, match=f"{name} must be one of .*, got '{value}'"):
             table.to_frame(**bad)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_label_called_object_does_not_hide_the_index(library):
-    outputs, Y = examples()
-    names, new = (
-        ["object", "object_", "night"],
-        pandas.DataFrame(outputs[40:], index=["x", "y", "z"]),
-    )
-    predictor = calibrate_outputs(outputs[:40], Y[:40], label_names=names)
-    frame = predictor.predict_labelsets(new).to_frame(library=library)
-    assert (
-        list(frame["object"]) == predictor.predict_labelsets(outputs[40:]).labelsets[:, 0].tolist()
-    )
-    assert list(frame.index if library == "pandas" else frame["object__"]) == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -229,17 +204,6 @@ def test_notebooks_show_few_objects_and_compute_no_others():
     assert "size_estimates" not in vars(region)
 
 
-def test_notebooks_explain_empty_regions_and_low_credibility():
-    outputs = np.tile([[0.99, 0.01, 0.01]], (99, 1))
-    predictor = calibrate_outputs(outputs, np.tile([[1, 0, 0]], (99, 1)), label_names=NAMES)
-    pred = predictor.predict_labelsets([[0.5, 0.5, 0.5], [0.99, 0.01, 0.01]])
-    assert "0.01 (low)" in read(pred._repr_html_())
-    assert "force_nonempty=True keeps the most plausible labelset" in read(
-        pred.region(0.2)._repr_html_()
-    )
-    assert "force_nonempty=True" not in read(pred[1:].region(0.2)._repr_html_())
-
-
 def test_notebooks_escape_names():
     pred = predict(names=["<img src=x>", "a&b", '"'])
     for shown in (pred, pred.region(0.2), pred.summary(0.2), pred.top(2)):
@@ -259,29 +223,3 @@ def test_names_of_an_index_that_are_taken_become_object():
         "object_1",
         "sea",
     ]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_long_frames_have_a_row_per_object_and_label(library):
-    table = np.arange(6).reshape(3, 2)
-    levels = pandas.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)], names=["day", "n"])
-    frame = make_long_frame(
-        {"value": table}, label_names=["sea", "city"], index=levels, library=library
-    )
-    rows = (
-        frame.reset_index().to_numpy().tolist()
-        if library == "pandas"
-        else [list(row) for row in frame.rows()]
-    )
-    assert rows == [
-        ["x", 1, "sea", 0],
-        ["x", 1, "city", 1],
-        ["x", 2, "sea", 2],
-        ["x", 2, "city", 3],
-        ["y", 1, "sea", 4],
-        ["y", 1, "city", 5],
-    ]
-    assert (
-        len(make_long_frame({"value": table[:0]}, label_names=["sea", "city"], library=library))
-        == 0
-    )

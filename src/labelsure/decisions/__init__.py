@@ -1,4 +1,4 @@
-"""What may be acted on: labels whose recall or precision is under control, objects that need no review, PAC regions."""
+"""Decisions with guarantees: recall, precision and cover under control, review, PAC regions."""
 
 from labelsure.decisions._advise import Advice, Answer, advise
 from labelsure.decisions._controllers import CoverController, PrecisionController, RecallController

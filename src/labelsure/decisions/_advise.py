@@ -56,7 +56,7 @@ CONTROLS: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question yields at an accepted error, whether that is worth asking, and how to ask it."""
+    """What a question yields at an accepted error, whether it is informative, and how to ask it."""
 
     question: str
     level: float
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """Which question the data can answer: ``print`` it; an answer per question and level, and rows used."""
+    """Which question the data can answer: ``print`` it for an answer per question and level."""
 
     answers: tuple[Answer, ...]
     basis: str
@@ -91,7 +91,7 @@ class Advice:
                 " data may help."
             )
         else:
-            words = f"At an error of {first.level:g}: {first.words}. X and y: other examples than these."
+            words = f"At an error of {first.level:g}: {first.words}. Pass X and y other than these."
             recommended = (
                 f"Ask first: {QUESTIONS[first.question]}\n    {first.code}\n{_wrap(words)}"
             )
@@ -115,7 +115,7 @@ def advise(
     max_objects: int = 1000,
     random_state: Any = 0,
 ) -> Advice:
-    """Measure which question a model can answer for these data, and give the line of code that asks it.
+    """Measure which question a model can answer for these data, and return the code that asks it.
 
     Worth asking, as rules of thumb: labelsets where half of the regions hold at most 10 and half of
     the labels are decided; few wrong (h at most half of the errors without a model), each label,
@@ -151,8 +151,9 @@ def advise(
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier, advise
-    >>> X, y = make_multilabel_classification(n_samples=900, n_classes=3, length=200, random_state=0)
-    >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:500], y[:500])
+    >>> X, y = make_multilabel_classification(900, n_classes=3, length=200, random_state=0)
+    >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+    >>> model = model.fit(X[:500], y[:500])
     >>> advise(model, X[500:], y[500:]).first.code
     'model.predict_labelsets(X_new).region(0.05)'
     """
@@ -185,7 +186,7 @@ def advise(
 def _ask(
     model: Any, X: Any, y: LabelMatrix, new: Any, Y: LabelMatrix, errors: Sequence[float]
 ) -> Iterator[Answer]:
-    """Yield the answers for new objects with labels Y; X and y calibrate what the model cannot answer."""
+    """Yield the answers for new objects with labels Y; X and y calibrate the rest."""
     n_labels = Y.shape[1]
     outputs, new_outputs = mean_outputs(model, X, n_labels), mean_outputs(model, new, n_labels)
     of_labelsets = of_labels = "model"

@@ -50,7 +50,7 @@ DRY_RUN = (np.array([[0.5]]), np.array([[1]]))
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints
 class Controller(WrappingClassifier):
-    """Base of the controllers: a classifier inside, and a threshold from examples that it has not seen.
+    """Base of the controllers: a classifier, and a threshold calibrated on held-out examples.
 
     The fitted state is ``models_`` and ``predictors_``, one of each per fold: outputs in, labels
     out.
@@ -284,13 +284,15 @@ class RecallController(Controller):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import MLkNNClassifier, RecallController
     >>> X, y = make_multilabel_classification(n_samples=600, n_classes=4, random_state=0)
-    >>> model = RecallController(MLkNNClassifier(), target=0.9, random_state=0).fit(X[:400], y[:400])
+    >>> model = RecallController(MLkNNClassifier(), target=0.9, random_state=0)
+    >>> model = model.fit(X[:400], y[:400])
     >>> predicted = model.predict(X[400:])
     >>> found = (predicted * y[400:]).sum() / y[400:].sum()
-    >>> print(f"{predicted.sum(axis=1).mean():.1f} labels an object, {found:.2f} of the true ones among them")
-    2.9 labels an object, 0.91 of the true ones among them
+    >>> print(f"{predicted.sum(axis=1).mean():.1f} labels an object, recall {found:.2f}")
+    2.9 labels an object, recall 0.91
     >>> print(model.statement_)
-    The expected recall of a new object is at least 0.9, an object without labels counting as recall 1, for exchangeable
+    The expected recall of a new object is at least 0.9, an object without labels counting as recall
+    1, for exchangeable
     examples (conformal risk control: Angelopoulos, Bates, Fisch, Lei, Schuster 2024).
     """
 
@@ -302,7 +304,10 @@ class RecallController(Controller):
 
     _control = staticmethod(control_recall)
     _options = ("method", "delta", "bound")
-    _claim = "The expected recall of a new object is at least {target:g}, an object without labels counting as recall 1"
+    _claim = (
+        "The expected recall of a new object is at least {target:g}, an object without labels"
+        " counting as recall 1"
+    )
 
     def _calibrate(self, outputs: Any, Y: Any) -> ThresholdPredictor | LabelCover:
         if self.cv is not None and self.method == "rcps":
@@ -316,7 +321,7 @@ class RecallController(Controller):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrecisionController(Controller):
-    """Predicts labels with a mean precision of at least ``target``, with high probability, around any classifier.
+    """Predicts labels with a mean precision of at least ``target``, with high probability.
 
     A part of the training set is held out, and :func:`control_precision` finds the lowest threshold
     of the outputs that is tested to let in few enough false labels there. There are no folds here:
@@ -359,7 +364,8 @@ class PrecisionController(Controller):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import MLkNNClassifier, PrecisionController
     >>> X, y = make_multilabel_classification(n_samples=1200, n_classes=4, random_state=0)
-    >>> model = PrecisionController(MLkNNClassifier(), target=0.8, random_state=0).fit(X[:1000], y[:1000])
+    >>> model = PrecisionController(MLkNNClassifier(), target=0.8, random_state=0)
+    >>> model = model.fit(X[:1000], y[:1000])
     >>> predicted = model.predict(X[1000:])
     >>> n_predicted, n_false = predicted.sum(axis=1), (predicted > y[1000:]).sum(axis=1)
     >>> precision = 1 - n_false / n_predicted.clip(min=1)
@@ -379,7 +385,7 @@ class PrecisionController(Controller):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoverController(Controller):
-    """Predicts few labels that hold all true ones with probability ``target``, around any classifier.
+    """Predicts few labels that include all true ones with probability ``target``.
 
     Parameters
     ----------
@@ -412,12 +418,12 @@ class CoverController(Controller):
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import CoverController, MLkNNClassifier
-    >>> X, y = make_multilabel_classification(n_samples=600, n_classes=8, n_labels=2, random_state=0)
+    >>> X, y = make_multilabel_classification(600, n_classes=8, n_labels=2, random_state=0)
     >>> model = CoverController(MLkNNClassifier(), target=0.8, random_state=0).fit(X[:400], y[:400])
     >>> predicted = model.predict(X[400:])
     >>> covered = (predicted >= y[400:]).all(axis=1).mean()
-    >>> print(f"{predicted.sum(axis=1).mean():.0f} labels hold all true ones of {covered:.2f} of the objects")
-    7 labels hold all true ones of 0.89 of the objects
+    >>> print(f"{predicted.sum(axis=1).mean():.0f} labels cover {covered:.2f} of the objects")
+    7 labels cover 0.89 of the objects
     """
 
     form: str = "count"
@@ -426,7 +432,10 @@ class CoverController(Controller):
 
     _control = staticmethod(control_cover)
     _options = ("form",)
-    _claim = "All true labels of a new object are among the labels predicted with probability at least {target:g}"
+    _claim = (
+        "All true labels of a new object are among the labels predicted with probability at least"
+        " {target:g}"
+    )
 
     def _read_unknown(self, missing: Any, label_names: Any) -> BoolArray:  # noqa: ARG002
         raise ValueError(f"y {UNKNOWN_REFUSED}")

@@ -42,7 +42,7 @@ TOO_FEW = " Too few examples show that, so all labels are predicted."
 
 @dataclass(frozen=True)
 class LabelCover:
-    """Predicts labels that hold all true ones with a chosen probability; made by :func:`control_cover`.
+    """Predicts labels that include all true ones with a chosen probability: :func:`control_cover`.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class LabelCover:
 def control_cover(
     outputs: Any, Y: LabelMatrixLike, *, target: float = 0.9, form: str = "count"
 ) -> LabelCover:
-    r"""Find how many of the most probable labels it takes to hold all true labels with probability ``target``.
+    r"""Find how many of the most probable labels include all true ones with probability ``target``.
 
     Each label has a number at which it joins the set, :math:`r_j`, from the outputs alone; the
     score of an example is the largest :math:`r_j` of its true labels, minus infinity where it has
@@ -189,13 +189,15 @@ def control_cover(
 
 
 def joining_numbers(outputs: FloatArray, form: str) -> FloatArray:
-    """Return the number at which each label joins the set of its object, (n, q); see :func:`control_cover`.
+    """Return the number at which each label joins the set of its object, shape (n, q).
 
     Examples
     --------
     >>> outputs = np.array([[0.5, 0.0, 0.9]])
-    >>> joining_numbers(outputs, "count").tolist(), np.exp(joining_numbers(outputs, "chance")).round(3).tolist()
-    ([[2.0, 3.0, 1.0]], [[0.5, 1.0, 0.05]])
+    >>> joining_numbers(outputs, "count").tolist()
+    [[2.0, 3.0, 1.0]]
+    >>> np.exp(joining_numbers(outputs, "chance")).round(3).tolist()
+    [[0.5, 1.0, 0.05]]
     """
     if form == "threshold":
         return 1 - outputs
@@ -212,7 +214,7 @@ def joining_numbers(outputs: FloatArray, form: str) -> FloatArray:
 
 
 def quantile_of_scores(scores: FloatArray, alpha: Fraction) -> float:
-    """Return the conformal quantile: the lowest limit that, one more added, a share of ``alpha`` exceeds at most.
+    """Return the conformal quantile: the lowest limit that at most a share ``alpha`` exceeds.
 
     Infinity where no limit does.
 

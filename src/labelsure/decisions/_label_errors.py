@@ -1,4 +1,4 @@
-"""Doubtful labels: which (row, label) pairs of a table are likely to be wrong, with a level where rows are trusted."""
+"""Label errors: which labels of a table are likely wrong, with a level given trusted rows."""
 
 import math
 from dataclasses import dataclass
@@ -48,9 +48,10 @@ class LabelErrors:
     Attributes
     ----------
     gains : array of shape (n, q)
-        log p(labelset with label j flipped | x) - log p(labelset as given | x): above 0 where another value of the
-        label fits better, the higher the more doubtful; minus infinity where the model's constraints forbid the flip.
-        NaN in rows with an unknown label, which are not examined.
+        log p(labelset with label j flipped | x) - log p(labelset as given | x): above 0 where
+        another value of the label fits better, the higher the more doubtful; minus infinity where
+        the model's constraints forbid the flip. NaN in rows with an unknown label, which are not
+        examined.
     labels : array of shape (n, q)
         The labels as given; unknown ones are 0 here.
     p_values : array of shape (n,) or None
@@ -87,14 +88,14 @@ class LabelErrors:
 
     @property
     def pairs(self) -> IntArray:
-        """Row and label of the labels that had better be flipped, shape (k, 2), the most doubtful first."""
+        """Row and column of the labels that are better flipped, (k, 2), most doubtful first."""
         rows, labels = np.nonzero(self.gains > 0)
         order = np.argsort(-self.gains[rows, labels], kind="stable")
         return np.column_stack([rows, labels])[order]
 
     @property
     def better(self) -> LabelMatrix:
-        """The labelset that fits better for each of :attr:`pairs`, shape (k, q): the given one, this label flipped."""
+        """The labelset that fits better for each of :attr:`pairs`, (k, q): one label flipped."""
         rows, labels = self.pairs.T
         flipped: LabelMatrix = self.labels[rows]  # a copy
         flipped[np.arange(len(rows)), labels] ^= 1
@@ -130,7 +131,7 @@ def find_label_errors(
     trusted: tuple[MatrixLike, LabelMatrixLike] | None = None,
     level: float = 0.1,
 ) -> LabelErrors:
-    r"""Find the labels of a table that are likely to be wrong, as an order or, with trusted rows, at a level.
+    r"""Find the labels of a table that are likely wrong, ranked or, with trusted rows, at a level.
 
     The doubt about a label is the gain of flipping it under the model's posterior, :math:`\log
     p(\psi \oplus j \mid x) - \log p(\psi \mid x)`, which knows how labels go together. For a
@@ -163,11 +164,12 @@ def find_label_errors(
 
     Notes
     -----
-    With trusted rows the p-value of a row is :math:`(|\{i : g_i \ge g\}| + 1) / (n + 1)`, g being the largest gain of
-    the row and :math:`g_i` those of n trusted rows that calibrate. Rows are flagged by Benjamini and Hochberg. For
-    independent rows, of which the correctly labelled ones are distributed like the trusted ones, the expected share
-    of correct rows among those flagged is at most ``level``, whatever the model, the ties, and how labels depend on
-    each other [1]_. It is a level for rows; the labels within a row are an order. Scores of several fold models would
+    With trusted rows the p-value of a row is :math:`(|\{i : g_i \ge g\}| + 1) / (n + 1)`, g being
+    the largest gain of the row and :math:`g_i` those of n trusted rows that calibrate. Rows are
+    flagged by Benjamini and Hochberg. For independent rows, of which the correctly labelled ones
+    are distributed like the trusted ones, the expected share of correct rows among those flagged is
+    at most ``level``, whatever the model, the ties, and how labels depend on each other [1]_. It is
+    a level for rows; the labels within a row are an order. Scores of several fold models would
     break the proof, so it takes a model without folds.
 
     Without trusted rows no level can be promised: ranks calibrated on the suspects themselves are
@@ -182,7 +184,7 @@ def find_label_errors(
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import CrossConformalClassifier, MLkNNClassifier
-    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=3, length=500, random_state=0)
+    >>> X, Y = make_multilabel_classification(200, n_classes=3, length=500, random_state=0)
     >>> Y[10, 1] ^= 1  # a mistake
     >>> model = CrossConformalClassifier(MLkNNClassifier(), cv=5, random_state=0).fit(X, Y)
     >>> errors = find_label_errors(model, X, Y)
@@ -299,7 +301,7 @@ def _read(
 def _flip_gains(
     model: Any, k: int, X: MatrixLike, labels: LabelMatrix
 ) -> tuple[IntArray, FloatArray]:
-    """Return scores of rows under the model of fold k, (n,), and what flipping each label gains, (n, q)."""
+    """Return scores under the model of fold k, (n,), and gains of flipping each label, (n, q)."""
     measure, rules = model.calibrator_.folds[k].measure, model.calibrator_.choices.constraints
     (outputs,) = outputs_of_models([model.models_[k]], X, model.n_labels_, n_jobs=model.n_jobs)
     energy = measure.energy(outputs, X=X if Need.FEATURES in measure.needs else None)
@@ -333,7 +335,7 @@ def _out_of_fold_gains(model: Any, X: MatrixLike, labels: LabelMatrix) -> FloatA
 def _score_rows(
     model: Any, X: MatrixLike, labels: LabelMatrix, complete: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return scores, (n,), and gains, (n, q), under a model without folds; NaN in rows with unknown labels."""
+    """Return scores, (n,), and gains, (n, q), of one model; NaN in rows with unknown labels."""
     scores, gains = np.full(len(labels), np.nan), np.full(labels.shape, np.nan)
     scores[complete], gains[complete] = _flip_gains(
         model, 0, _safe_indexing(X, complete), labels[complete]
@@ -358,7 +360,7 @@ def _trusted_gains(model: Any, X: MatrixLike, Y: LabelMatrixLike) -> FloatArray:
 
 
 def _rows_of_fit(model: Any, scores: FloatArray) -> IntArray | None:
-    """Return the rows that calibrated the model, where these begin with the examples that it was fitted on."""
+    """Return the rows that calibrated the model, if these rows begin those of fit, else None."""
     (rows,) = model.fold_indices_
     known, here = model.calibrator_.folds[0].scores, rows < len(scores)
     few = here.sum() < min(FEW, len(rows))  # a few scores agree by chance
@@ -366,7 +368,7 @@ def _rows_of_fit(model: Any, scores: FloatArray) -> IntArray | None:
 
 
 def _holds_rows_of_fit(model: Any, scores: FloatArray) -> bool:
-    """Tell whether all calibration examples are among these rows; unknown, False, where many scores are tied."""
+    """Tell whether these rows include all calibration examples; False if many scores are tied."""
     known, ordered = model.calibrator_.folds[0].scores, np.sort(scores[~np.isnan(scores)])
     if len(known) < FEW or len(np.unique(known)) < 0.9 * len(known):
         return False

@@ -1,4 +1,4 @@
-"""Training-conditional levels: coverage that holds for nearly every calibration set, not only on average over them."""
+"""Training-conditional levels: coverage that holds for nearly every calibration set."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_EXAMPLES = 10**8
 
 
 def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) -> float:
-    r"""Return the significance at which regions miss at most ``epsilon``, for all but ``delta`` of calibration sets.
+    r"""Return the significance of an error of at most ``epsilon`` for all but ``delta`` of sets.
 
     An inductive predictor at significance :math:`\varepsilon` misses the truth with probability at
     most :math:`\varepsilon` *on average over calibration sets*. Given its n calibration examples,
@@ -78,7 +78,8 @@ def pac_significance(n_calibration: int, epsilon: float, *, delta: float = 0.1) 
     >>> pac_significance(20, 0.1, delta=0.05)
     Traceback (most recent call last):
     ...
-    ValueError: An error of at most 0.1 for all but 0.05 of calibration sets takes at least 29 calibration examples, ...
+    ValueError: An error of at most 0.1 for all but 0.05 of calibration sets takes at least 29
+    calibration examples, ...
     """
     n = check_count(n_calibration, name="n_calibration")
     if n > MOST_EXAMPLES:
@@ -146,8 +147,10 @@ class PacRegion:
     >>> answer.region.sizes.tolist(), round(answer.significance, 3)
     ([2], 0.163)
     >>> print(answer.statement)
-    With probability at least 0.95 over the 300 calibration examples, regions of new objects miss the true labelset with
-    probability at most 0.2 given these examples, for independent examples, at significance 0.1628 (Vovk 2012). Ties
+    With probability at least 0.95 over the 300 calibration examples, regions of new objects miss
+    the true labelset with
+    probability at most 0.2 given these examples, for independent examples, at significance 0.1628
+    (Vovk 2012). Ties
     make that only safer.
     """
 
@@ -161,7 +164,7 @@ class PacRegion:
 def pac_region(
     predictions: LabelsetPredictions, epsilon: float, *, delta: float = 0.1
 ) -> PacRegion:
-    """Return regions that miss the truth with probability at most ``epsilon``, for nearly every calibration set.
+    """Return regions that err at most ``epsilon``, for nearly every calibration set.
 
     Parameters
     ----------
@@ -183,7 +186,8 @@ def pac_region(
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier, pac_region
     >>> X, y = make_multilabel_classification(n_samples=620, n_classes=3, random_state=0)
-    >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:600], y[:600])
+    >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+    >>> model = model.fit(X[:600], y[:600])
     >>> answer = pac_region(model.predict_labelsets(X[600:]), 0.1, delta=0.05)
     >>> len(answer.region), round(answer.significance, 3)
     (20, 0.066)
@@ -204,7 +208,7 @@ def pac_region(
 
 
 def _check_inductive(predictions: Any) -> Guarantee:
-    """Return the guarantee of plain inductive predictions, or say that nothing is proven about these."""
+    """Return the guarantee of plain inductive predictions, or raise ValueError for others."""
     if not isinstance(predictions, LabelsetPredictions):
         raise ValueError(
             "predictions must be what predict_labelsets returns, got a"

@@ -8,7 +8,7 @@ from labelsure.predictions._questions import check_labelset_cost
 
 
 class QuestionPlan:
-    """Which object to ask about next, and what, until a number of answers is spent; made by :func:`plan`.
+    """Which object to ask about next, and what, within a budget of answers; made by :func:`plan`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class QuestionPlan:
 
     @property
     def object(self) -> int | None:
-        """The number of the object to ask about next: the cheapest to settle; None where the plan is at its end."""
+        """The number of the object to ask about next, the cheapest to settle; None at the end."""
         affordable = self.budget - self.spent
         undecided = [asking.undecided for asking in self.questions]
         for i in np.argsort(np.where(undecided, self._expected, np.inf), kind="stable").tolist():
@@ -118,7 +118,7 @@ class QuestionPlan:
 
 
 def plan(region: LabelsetRegion, *, budget: float, labelset_cost: float = 1.0) -> QuestionPlan:
-    """Return which questions to ask about which objects, so that a number of answers settles as many as it can.
+    """Return a plan of which questions to ask about which objects, to settle as many as possible.
 
     The next answer always goes to the object that is expected to need the fewest further ones. The
     level holds for all objects of the batch together, however the answers are spent.

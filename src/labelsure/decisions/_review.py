@@ -131,7 +131,7 @@ class Question:
 
 
 class ReviewSelector:
-    """Accepts predictions of a fitted model without review, so that few of the accepted ones are wrong.
+    """Accepts predictions of a fitted model without review, so that few accepted ones are wrong.
 
     Held-out examples that the model has not seen show how often it is wrong when it is how sure. Of
     a batch of new objects as many as possible are accepted such that the expected share of wrong
@@ -186,8 +186,8 @@ class ReviewSelector:
     ReviewSelector(RandomForestClassifier, 400 held-out examples)
     >>> selection = selector.select(X[900:], alpha=0.1)
     >>> wrong = (selection.labelsets != y[900:]).any(axis=1)
-    >>> print(f"accepted: {selection.accepted.sum()}, wrong among them: {wrong[selection.accepted].sum()}")
-    accepted: 86, wrong among them: 5
+    >>> print(f"{wrong[selection.accepted].sum()} wrong of {selection.accepted.sum()} accepted")
+    5 wrong of 86 accepted
     >>> print(f"wrong in all: {wrong.sum()} of {len(wrong)}")
     wrong in all: 120 of 300
     """
@@ -363,7 +363,7 @@ def predict_with_sureness(
 
 
 def log_probability(predicted: LabelMatrix, outputs: FloatArray, question: Question) -> FloatArray:
-    """Return the logarithm of the probability that predictions are right, labels taken as independent.
+    """Return the log of the probability that predictions are right, labels taken as independent.
 
     Examples
     --------
@@ -401,7 +401,7 @@ def _plain_labels(model: Any, X: MatrixLike, n_labels: int) -> LabelMatrix:
 
 
 def _known_rows(unknown: BoolArray | None, question: Question, *, from_fit: bool) -> Any:
-    """Return the examples whose answer to the question is known, or say why unknown labels cannot be used."""
+    """Return the examples whose answer to the question is known, or raise ValueError."""
     if unknown is None or not unknown.any():
         return slice(None)
     if question.label is None or from_fit:
@@ -418,7 +418,7 @@ def _known_rows(unknown: BoolArray | None, question: Question, *, from_fit: bool
 
 
 def _calibration_rows(model: Any, kind: Sureness, X: MatrixLike, Y: LabelMatrix) -> Any:
-    """Return the rows that calibrated the model, or raise ValueError where they cannot be used again."""
+    """Return the rows that calibrated the model, or raise ValueError if they cannot be reused."""
     fresh = "Pass examples that neither trained nor calibrated the model, without from_fit."
     if not isinstance(model, InductiveConformalClassifier):
         got = type(model).__name__

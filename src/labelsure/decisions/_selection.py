@@ -1,4 +1,4 @@
-"""Conformal selection: which objects may be accepted without review, so that few of the accepted ones are wrong."""
+"""Conformal selection: accept objects without review so that few accepted ones are wrong."""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ ALPHA_EXAMPLE = "To accept 5 % wrong ones pass alpha=0.05."
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Which of m new objects may be accepted without review; made by ``select_objects`` and ``ReviewSelector.select``.
+    """Which of m new objects may be accepted without review; made by :func:`select_objects`.
 
     Attributes
     ----------
@@ -61,7 +61,8 @@ class Selection:
     Examples
     --------
     >>> from labelsure import select_objects
-    >>> selection = select_objects([0.9, 0.8, 0.7, 0.2], [True, True, True, False], [0.95, 0.6, 0.1], alpha=0.3)
+    >>> sureness, right = [0.9, 0.8, 0.7, 0.2], [True, True, True, False]
+    >>> selection = select_objects(sureness, right, [0.95, 0.6, 0.1], alpha=0.3)
     >>> selection.accepted.tolist(), selection.p_values.tolist(), selection.threshold
     ([True, True, False], [0.2, 0.2, 0.4], 0.6)
     """
@@ -82,10 +83,11 @@ class Selection:
         return len(self.accepted)
 
     def __repr__(self) -> str:
-        return f"Selection(alpha={self.alpha:g}, {int(self.accepted.sum())} of {len(self)} objects accepted)"
+        accepted = f"{int(self.accepted.sum())} of {len(self)} objects accepted"
+        return f"Selection(alpha={self.alpha:g}, {accepted})"
 
     def to_frame(self, *, prefix: str = "", library: str | None = None) -> Any:
-        """Return a DataFrame with one row per object: its labels, where they are known, and what was decided.
+        """Return a DataFrame with one row per object: its labels, if known, and the decision.
 
         Parameters
         ----------
@@ -97,7 +99,8 @@ class Selection:
         Examples
         --------
         >>> from labelsure import select_objects
-        >>> selection = select_objects([0.9, 0.8, 0.2], [True, True, False], [0.95, 0.9, 0.1], alpha=0.4)
+        >>> sureness, right = [0.9, 0.8, 0.2], [True, True, False]
+        >>> selection = select_objects(sureness, right, [0.95, 0.9, 0.1], alpha=0.4)
         >>> print(selection.to_frame())
            accepted  p_value  sureness
         0      True     0.25      0.95
@@ -122,7 +125,7 @@ def select_objects(
     random_ties: bool = False,
     random_state: Any = None,
 ) -> Selection:
-    r"""Accept as many new objects as possible, with an expected share of wrong ones among them of at most ``alpha``.
+    r"""Accept as many new objects as possible with an expected share of errors up to ``alpha``.
 
     With :math:`s_i` the sureness of n held-out examples and :math:`s` that of a new object, the
     p-value of "its prediction is wrong" is [1]_

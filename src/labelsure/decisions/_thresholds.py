@@ -11,10 +11,11 @@ an example is
    \text{and } 1\{\text{some unknown label is not in } S\} \text{ where no label is known to be
    true.}
 
-Given the object, T and that :math:`T \cap M` is not empty, each true label is equally likely to be the i-th known one,
-so the mean of L' is the true loss :math:`|T \setminus S| / |T|`. Where no label is known to be true, L' is at least the
-true loss: it is 0 only where all labels that might be true are in S. So :math:`E L' \ge E L` for every threshold, L' is
-monotone and at most 1, and what is proven about L' holds for L.
+Given the object, T and that :math:`T \cap M` is not empty, each true label is equally likely to be
+the i-th known one, so the mean of L' is the true loss :math:`|T \setminus S| / |T|`. Where no label
+is known to be true, L' is at least the true loss: it is 0 only where all labels that might be true
+are in S. So :math:`E L' \ge E L` for every threshold, L' is monotone and at most 1, and what is
+proven about L' holds for L.
 
 The price is high where many examples have no label that is known to be true: these lose everything
 in all but the largest sets. In a simulation with 30 % of the labels unknown, where 0.20 of the true
@@ -91,7 +92,7 @@ ASSUMPTION = (
 
 @dataclass(frozen=True)
 class ThresholdPredictor:
-    """Predicts the labels with an output of at least a threshold; made by ``control_recall`` and ``control_precision``.
+    """Predicts the labels whose output reaches a threshold, with recall or precision controlled.
 
     Attributes
     ----------
@@ -122,7 +123,8 @@ class ThresholdPredictor:
     >>> predictor.predict([[0.65, 0.5], [0.9, 0.8]]).tolist()
     [[1, 0], [1, 1]]
     >>> print(predictor.statement)
-    The expected recall of a new object is at least 0.6, an object without labels counting as recall 1, for exchangeable
+    The expected recall of a new object is at least 0.6, an object without labels counting as recall
+    1, for exchangeable
     examples (conformal risk control: Angelopoulos, Bates, Fisch, Lei, Schuster 2024).
     """
 
@@ -220,7 +222,7 @@ def control_recall(
     >>> rng = np.random.default_rng(0)
     >>> outputs = rng.random((500, 4))
     >>> Y = rng.random((500, 4)) < outputs
-    >>> [round(control_recall(outputs, Y, target=target).threshold, 2) for target in (0.8, 0.9, 0.95)]
+    >>> [round(control_recall(outputs, Y, target=t).threshold, 2) for t in (0.8, 0.9, 0.95)]
     [0.46, 0.33, 0.22]
     >>> round(control_recall(outputs, Y, target=0.9, method="rcps", delta=0.05).threshold, 2)
     0.32
@@ -296,7 +298,7 @@ class RecallSteps:
     def losses(
         self, first: int, n_steps: int, missed_before: IntArray
     ) -> tuple[FloatArray, IntArray]:
-        """Return each example's loss at some steps, (n_steps, n), and how many labels it misses at the last one."""
+        """Return the losses at some steps, (n_steps, n), and the labels missed at the last one."""
         start, stop = np.searchsorted(self.step, [first, first + n_steps])
         missed = np.zeros((n_steps, len(self.n_true)), dtype=np.int64)
         np.add.at(missed, (self.step[start:stop] - first, self.rows[start:stop]), 1)
@@ -305,14 +307,14 @@ class RecallSteps:
 
 
 def _passed_by_mean(steps: RecallSteps, passes: Callable[[Fraction], bool]) -> int:
-    """Return how many steps pass, the test being one of the total loss, which rises from step to step."""
+    """Return how many steps pass a test of the total loss, which rises from step to step."""
     return bisect_left(
         range(len(steps.thresholds)), True, key=lambda d: not passes(steps.total_loss(d))
     )
 
 
 def _passed_by_bound(steps: RecallSteps, level: Fraction, delta: Fraction, bound: str) -> int:
-    """Return how many steps, from the first on, have a mean loss below the level by an upper confidence bound."""
+    """Return how many steps, from the first on, have an upper confidence bound below the level."""
     n = len(steps.n_true)
     if check_choice(bound, BOUNDS, name="bound") == "hoeffding-bentkus":
         return _passed_by_mean(
@@ -340,7 +342,7 @@ def control_precision(
     correction: str = "fixed-sequence",
     bound: str = "betting",
 ) -> ThresholdPredictor:
-    r"""Find the threshold whose label sets have a precision of at least ``target``, by learn-then-test.
+    r"""Find the threshold with a precision of at least ``target``, by learn-then-test.
 
     The loss of a threshold :math:`\lambda` for an example is the share of false labels among those
     with an output of at least :math:`\lambda` (the false discovery proportion), 0 where there are
@@ -441,7 +443,7 @@ def _check_grid(thresholds: Any) -> FloatArray:
 def _count_in_sets(
     outputs: FloatArray, Y: LabelMatrix, grid: FloatArray, unknown: BoolArray | None
 ) -> tuple[IntArray, IntArray]:
-    """Return how many false labels, and how many labels, each set holds at each threshold, (m, n) each."""
+    """Return how many false labels, and labels, each set has at each threshold, (m, n) each."""
     n_passed = np.searchsorted(grid, outputs, side="right")  # thresholds that an output reaches
     cells = np.arange(len(outputs))[:, None] * (len(grid) + 1) + n_passed
 
@@ -476,7 +478,7 @@ def _test(
 def check_known_examples(
     outputs: Any, Y: LabelMatrixLike
 ) -> tuple[FloatArray, LabelMatrix, BoolArray | None, tuple[str, ...] | None]:
-    """Return outputs, labels (0 where unknown), where they are unknown or None, and label names; or say what is wrong.
+    """Return outputs, labels (0 if unknown), which are unknown or None, and label names.
 
     Examples
     --------
@@ -512,7 +514,8 @@ def expect_the_worst(outputs: FloatArray, Y: LabelMatrix, unknown: BoolArray | N
 
     Examples
     --------
-    >>> outputs, Y = np.array([[0.9, 0.3, 0.2], [0.9, 0.3, 0.2]]), np.array([[1, 0, 0], [0, 0, 0]], dtype=np.int8)
+    >>> outputs = np.array([[0.9, 0.3, 0.2], [0.9, 0.3, 0.2]])
+    >>> Y = np.array([[1, 0, 0], [0, 0, 0]], dtype=np.int8)
     >>> expect_the_worst(outputs, Y, np.array([[False, True, False], [True, True, False]])).tolist()
     [[1, 0, 0], [0, 1, 0]]
     """
@@ -527,7 +530,7 @@ def expect_the_worst(outputs: FloatArray, Y: LabelMatrix, unknown: BoolArray | N
 def count_known(
     n_false: IntArray, n_known: IntArray, n_predicted: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return false and known labels among those predicted; 1 of 1 where labels are predicted and none is known.
+    """Return false and known labels among those predicted; 1 of 1 if none of them is known.
 
     Examples
     --------
@@ -560,7 +563,7 @@ def sum_of_shares(parts: IntArray, wholes: IntArray) -> Fraction:
 
 
 def hoeffding_bentkus_p_value(total: Fraction, n: int, level: Fraction) -> float:
-    r"""Return a p-value of "the mean loss is above the level", from n independent losses between 0 and 1.
+    r"""Return a p-value of "the mean loss is above the level", from n independent losses in [0, 1].
 
     With :math:`\hat R` the mean of the losses and :math:`\alpha` the level [1]_,
 
@@ -596,7 +599,7 @@ def hoeffding_bentkus_p_value(total: Fraction, n: int, level: Fraction) -> float
 
 
 def betting_rejects(losses: FloatArray, level: Fraction, delta: float) -> BoolArray:
-    """Tell for each row of losses whether a gambler's capital refutes that their mean is above the level.
+    """Tell for each row of losses whether betting refutes that their mean is above the level.
 
     If it is, the capital ever reaches 1 / delta with probability at most delta (Ville's
     inequality).
@@ -616,7 +619,7 @@ def betting_rejects(losses: FloatArray, level: Fraction, delta: float) -> BoolAr
 
 
 def highest_log_capital(losses: FloatArray, level: Fraction, delta: float) -> FloatArray:
-    r"""Return the logarithm of the most that a gambler ever has who bets on each loss being below the level.
+    r"""Return the log of the highest capital from betting that each loss is below the level.
 
     A capital of 1 is bet on one loss after the other, in the order of the examples [1]_:
 

@@ -1,4 +1,4 @@
-"""Are the levels kept? Error rates against significance, and p-values of the truth against the uniform distribution."""
+"""Are the levels kept? Error rates against significance, and tests of uniform p-values."""
 
 import warnings
 from collections.abc import Iterable
@@ -36,8 +36,10 @@ class CalibrationCurve:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
-    >>> curve = calibration_curve([[1, 0]], predictor.predict_labelsets([[0.8, 0.3]]), significance=[0.2, 0.8])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
+    >>> predictions = predictor.predict_labelsets([[0.8, 0.3]])
+    >>> curve = calibration_curve([[1, 0]], predictions, significance=[0.2, 0.8])
     >>> curve.error_rate.tolist(), curve.n_objects
     ([0.0, 1.0], 1)
     """
@@ -51,7 +53,7 @@ class CalibrationCurve:
 
     @property
     def simultaneous_band(self) -> tuple[FloatArray, FloatArray]:
-        """The ends of intervals that hold the error probabilities of all levels at once, each of shape (m,).
+        """The ends, (m,) each, of intervals for the error probabilities of all levels at once.
 
         They are exact intervals of level 1 - (1 - ``coverage_level``) / m, so that by Bonferroni's
         inequality the whole curve lies between them with probability ``coverage_level``, whether or
@@ -60,9 +62,11 @@ class CalibrationCurve:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y)
         >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
-        >>> low, high = calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5]).simultaneous_band
+        >>> curve = calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5])
+        >>> low, high = curve.simultaneous_band
         >>> low.round(3).tolist(), high.round(3).tolist()
         ([0.0, 0.006], [0.888, 0.994])
         """
@@ -76,9 +80,11 @@ class CalibrationCurve:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y)
         >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
-        >>> print(calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5]).to_frame().round(3))
+        >>> curve = calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5])
+        >>> print(curve.to_frame().round(3))
            significance  error_rate    low   high
         0           0.2         0.0  0.000  0.842
         1           0.5         0.5  0.013  0.987
@@ -138,7 +144,8 @@ def calibration_curve(
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
     >>> curve = calibration_curve([[1, 0], [1, 1]], predictions, significance=[0.2, 0.5])
     >>> curve.error_rate.tolist(), curve.low.round(3).tolist(), curve.high.round(3).tolist()
@@ -160,7 +167,7 @@ def calibration_curve(
 
 @dataclass(frozen=True)
 class UniformityTest:
-    """How far p-values of true labelsets are from what is promised, made by :func:`p_value_uniformity`.
+    """How far p-values of true labelsets are from valid and uniform: :func:`p_value_uniformity`.
 
     Attributes
     ----------
@@ -192,7 +199,7 @@ class UniformityTest:
 
 
 def p_value_uniformity(p_values: ArrayLike) -> UniformityTest:
-    r"""Test whether p-values of true labelsets are valid (one-sided), and whether they are uniform (two-sided).
+    r"""Test whether p-values of true labelsets are valid (one-sided) and uniform (two-sided).
 
     With :math:`F_n` the empirical distribution function of the p-values, the Kolmogorov-Smirnov
     statistics are

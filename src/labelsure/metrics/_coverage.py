@@ -127,7 +127,7 @@ class ConditionalCoverage:
 
     @property
     def coverage(self) -> FloatArray:
-        """The share of each group's regions that hold the truth; NaN for a group without objects."""
+        """The share of each group's regions that contain the truth; NaN for an empty group."""
         return np.where(self.n_objects > 0, self.n_covered / np.maximum(self.n_objects, 1), np.nan)
 
     @property
@@ -142,7 +142,7 @@ class ConditionalCoverage:
 
     @property
     def n_compared(self) -> int:
-        """How many groups the worst is the worst of; a slab was chosen with other objects and is not compared."""
+        """How many groups are compared; a slab, chosen with other objects, is not compared."""
         return int(np.sum(self.n_objects > 0)) if self.slab is None else 1
 
     @property
@@ -165,7 +165,8 @@ class ConditionalCoverage:
         Examples
         --------
         >>> from labelsure.metrics import coverage_by_group
-        >>> print(coverage_by_group([True, True, False, True], ["a", "a", "b", "b"]).to_frame().round(3))
+        >>> table = coverage_by_group([True, True, False, True], ["a", "a", "b", "b"])
+        >>> print(table.to_frame().round(3))
                n_objects  coverage    low   high
         group
         a              2       1.0  0.158  1.000
@@ -255,7 +256,8 @@ def coverage_by_group(
     taken at  objects  coverage     low    high
     day           100    0.9500  0.8872  0.9836
     night          40    0.7500  0.5880  0.8731
-    Worst: night, 0.7500 (0.5656 to 0.8860, at 95 % for all 2 groups at once; limits in the table: 95 % each).
+    Worst: night, 0.7500 (0.5656 to 0.8860, at 95 % for all 2 groups at once; limits in the table:
+    95 % each).
     """
     covered = check_contains(contains)
     values = as_array(groups, name="groups", shape="(n_objects,)")
@@ -279,7 +281,7 @@ def coverage_by_group(
 def coverage_by_cardinality(
     contains: ArrayLike, Y_true: LabelMatrixLike, *, coverage_level: float = 0.95
 ) -> ConditionalCoverage:
-    """Return how often regions hold the truth among objects with no label, one label, two labels, and so on.
+    """Return how often regions contain the truth for objects with no label, one label, two, ...
 
     :class:`~labelsure.ByCardinality` keeps the level for each number of labels.
 
@@ -331,7 +333,8 @@ def coverage_by_label(
 
     Examples
     --------
-    >>> table = coverage_by_label([True, True, False], [[1, 0], [1, 0], [1, 1]], label_names=["sea", "city"])
+    >>> Y, names = [[1, 0], [1, 0], [1, 1]], ["sea", "city"]
+    >>> table = coverage_by_label([True, True, False], Y, label_names=names)
     >>> dict(zip(table.groups, table.coverage.round(3).tolist()))
     {'sea': 0.667, 'city': 0.0}
     """
@@ -345,7 +348,7 @@ def coverage_by_label(
 def coverage_by_size(
     contains: ArrayLike, sizes: Sizes, *, coverage_level: float = 0.95
 ) -> ConditionalCoverage:
-    """Return how often regions hold the truth by how large they are, in the bins of :func:`size_histogram`.
+    """Return how often regions contain the truth by region size, binned as in a size histogram.
 
     Small regions are what people act on, so they should not be wrong more often than large ones
     [1]_.
@@ -468,7 +471,7 @@ def coverage_in_worst_slab(
 def _find_slab(
     covered: BoolArray, X: FloatArray, share: float, n_directions: int, random: Any
 ) -> Slab:
-    """Return the slab with the lowest coverage among those with at least this share of the objects."""
+    """Return the slab with the lowest coverage among those with at least this share of objects."""
     least = max(1, math.ceil(share * len(X)))
     scales = X.std(axis=0)
     scales[scales == 0] = 1.0
@@ -489,7 +492,7 @@ def _find_slab(
 def find_window(
     covered: IntArray, least: int, *, below: Fraction
 ) -> tuple[int, int, Fraction] | None:
-    """Return the window ``covered[start:stop]`` of at least ``least`` entries with the lowest mean, and that mean.
+    """Return the window of at least ``least`` entries with the lowest mean, and that mean.
 
     Dinkelbach's method: for a mean m / w, the sums of ``w * covered - m`` over windows are
     differences of running sums, and the lowest of these, if it is below 0, belongs to a window with
@@ -581,8 +584,9 @@ def clopper_pearson(
 
     Examples
     --------
-    >>> [limits.round(3).tolist() for limits in clopper_pearson(np.array([0, 5]), np.array([10, 10]), 0.95)]
-    [[0.0, 0.187], [0.308, 0.813]]
+    >>> low, high = clopper_pearson(np.array([0, 5]), np.array([10, 10]), 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.187], [0.308, 0.813])
     """
     tail, failures = float(1 - level) / 2, trials - successes
     low = betaincinv(np.maximum(successes, 1), failures + 1, tail)

@@ -1,4 +1,4 @@
-"""Drift: is the data still like the calibration data? Online p-values, a bet against them, an alarm."""
+"""Drift: are new data still like the calibration data? Online p-values, a bet, an alarm."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -22,7 +22,7 @@ from labelsure._checks import (
 
 
 class OnlinePValues:
-    r"""Smoothed p-values of scores that arrive one after the other, each among those before it and itself.
+    r"""Smoothed p-values of scores that arrive one by one, each among those up to itself.
 
     The p-value of the n-th score is, with :math:`u_n` uniform on (0, 1],
 
@@ -125,7 +125,7 @@ def online_p_values(scores: ArrayLike, *, random_state: Any = None) -> FloatArra
 
 
 def check_scores_in_order(scores: ArrayLike) -> list[Any]:
-    """Return scores as Python numbers, which compare exactly whatever their size, or raise ValueError."""
+    """Return scores as Python numbers, which compare exactly at any size, or raise ValueError."""
     array = np.asarray(scores) if hasattr(scores, "dtype") else np.asarray(scores, dtype=object)
     if array.ndim != 1:
         raise ValueError(f"scores must have shape (n,), one per example, got shape {array.shape}.")
@@ -140,7 +140,7 @@ def check_scores_in_order(scores: ArrayLike) -> list[Any]:
 
 @dataclass
 class SimpleJumper:
-    r"""A betting martingale on small, on large or on no p-values, which now and then changes its mind.
+    r"""A betting martingale on small, on large or on no p-values, which changes its mind at times.
 
     The capital is never negative, starts at 1, and its mean stays 1 while p-values are uniform.
 
@@ -211,7 +211,7 @@ class PowerMixture:
 
 
 class ExchangeabilityMartingale:
-    r"""A test of exchangeability that never ends: the capital of a bettor against uniform p-values, and an alarm.
+    r"""A test of exchangeability that never ends: capital bet against uniform p-values, an alarm.
 
     The bettor starts with 1 and bets on each p-value before it is seen. As long as examples are
     exchangeable nobody can grow rich: the capital :math:`S_n` is a martingale, and by Ville's
@@ -264,7 +264,7 @@ class ExchangeabilityMartingale:
     >>> import numpy as np
     >>> from labelsure.metrics import online_p_values
     >>> rng = np.random.default_rng(0)
-    >>> scores = np.concatenate([rng.normal(size=300), rng.normal(1.0, size=100)])  # stranger from 300 on
+    >>> scores = np.append(rng.normal(size=300), rng.normal(1.0, size=100))  # stranger from 300 on
     >>> p_values = online_p_values(scores, random_state=0)
     >>> martingale = ExchangeabilityMartingale(alarm_at=100)
     >>> martingale.update_many(p_values[:300]) < 1, martingale.alarm
@@ -318,7 +318,7 @@ class ExchangeabilityMartingale:
 
     @property
     def value(self) -> float:
-        """The capital now, 1 at the start; infinity where it is beyond the largest float, see ``log10_value``."""
+        """The capital now, 1 at the start; infinity beyond all floats, see ``log10_value``."""
         log_capital = self._log_path[-1] if self._log_path else 0.0
         try:
             return math.exp(log_capital)
@@ -337,7 +337,7 @@ class ExchangeabilityMartingale:
 
     @property
     def alarm(self) -> int | None:
-        """How many p-values had been seen when the capital first reached ``alarm_at``; None if it has not."""
+        """The number of p-values when the capital first reached ``alarm_at``, or None."""
         return self._alarm
 
     @property

@@ -1,4 +1,4 @@
-"""Figures of single answers, one labelset per object, for ``labelsure evaluate``, ``reproduce`` and the report."""
+"""Metrics of single answers, one labelset per object, for the command line and the report."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,8 @@ def point_measures(Y_true: ArrayLike, Y_pred: ArrayLike) -> dict[str, float]:
     Examples
     --------
     >>> point_measures([[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]])
-    {'subset_accuracy': 0.5, 'hamming_loss': 0.16666666666666666, 'f1_micro': 0.8, 'f1_macro': 0.6666666666666666}
+    {'subset_accuracy': 0.5, 'hamming_loss': 0.16666666666666666, 'f1_micro': 0.8, 'f1_macro':
+    0.6666666666666666}
     """
     from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 

@@ -1,4 +1,4 @@
-"""Prediction regions: how often they miss the true labelset, how large they are, how informative."""
+"""Prediction regions: how often they miss the true labelset, how large and informative they are."""
 
 import math
 from collections import Counter
@@ -289,7 +289,8 @@ class EfficiencyCriteria:
     --------
     >>> criteria = EfficiencyCriteria(
     ...     significance=(0.05, 0.2), S=1.25, U=0.25, F=0.5, OU=0.25, OF=0.5,
-    ...     N=(3.0, 1.5), M=(1.0, 0.5), E=(2.0, 0.5), OM=(1.0, 0.5), OE=(2.0, 0.5), n_estimated=(0, 0),
+    ...     N=(3.0, 1.5), M=(1.0, 0.5), E=(2.0, 0.5), OM=(1.0, 0.5), OE=(2.0, 0.5),
+    ...     n_estimated=(0, 0),
     ... )
     >>> print(criteria)
     significance     any    0.05     0.2
@@ -350,7 +351,7 @@ def efficiency_criteria(
     U   the second largest p                    OU  :math:`\max_{\psi \neq \psi_i} p(\psi)`
     N   :math:`|\Gamma|`                        OE  :math:`|\Gamma \setminus \{\psi_i\}|`
     E   :math:`\max(|\Gamma| - 1, 0)`
-    M   :math:`[|\Gamma| > 1]`                  OM  :math:`[\Gamma \setminus \{\psi_i\} \neq \emptyset]`
+    M   :math:`[|\Gamma| > 1]`                  OM  :math:`[|\Gamma \setminus \{\psi_i\}| > 0]`
     ==  ======================================  ==  ===========================================
 
     S, N, OF and OE are the *probabilistic* criteria: in the idealised setting of [1]_ nothing beats
@@ -380,7 +381,8 @@ def efficiency_criteria(
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
     >>> criteria = efficiency_criteria([[1, 0], [1, 1]], predictions, significance=(0.2, 0.3))
     >>> criteria.S, criteria.OF, criteria.N, criteria.OE
@@ -414,7 +416,7 @@ def efficiency_criteria(
 
 
 def _sums_of_p_values(predictions: LabelsetPredictions) -> FloatArray | None:
-    """Return each object's sum of the p-values of all labelsets, a limited number of objects at a time."""
+    """Return each object's sum of the p-values of all labelsets, by blocks of objects, or None."""
     try:
         predictions[:0].p_values()
     except ValueError:  # too many labels to list all labelsets
@@ -437,7 +439,7 @@ def write_table(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def sizes_of(region: LabelsetRegion, less: ArrayLike = 0) -> list[int]:
-    """Return the sizes of regions as whole numbers of any length, estimates by their value; made smaller by ``less``.
+    """Return the sizes of regions as whole numbers, estimates by their value, reduced by ``less``.
 
     Not below 0, though: an estimate may have missed the few members of a region.
     """

@@ -44,7 +44,7 @@ class Posterior:
         return Posterior(tuple(energy.take(objects) for energy in self.energies), self.exponents)
 
     def log_probabilities(self, Y: LabelMatrix, i: int) -> FloatArray:
-        """Return the logarithms of the probabilities of labelsets of object ``i``, in the mean over the folds."""
+        """Return the log probabilities of labelsets of object ``i``, in the mean over the folds."""
         objects = np.full(len(Y), i)
         logs = [
             -np.ldexp(energy.scores(Y, objects=objects).astype(np.float64), -exponent)
@@ -78,7 +78,8 @@ class RankedLabelsets:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
     >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
     >>> top.labelsets.tolist(), top.p_values.tolist()
     ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
@@ -108,7 +109,8 @@ class RankedLabelsets:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
         >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
         >>> print(top.to_frame().round(3))
            object  rank     labels  p_value
@@ -144,7 +146,7 @@ class RankedLabelsets:
 
 
 def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, Any]:
-    """Return the positions and names that a slice, indices, a boolean mask or a single index choose."""
+    """Return the positions and names chosen by a slice, indices, a boolean mask or one index."""
     try:
         chosen = np.atleast_1d(np.arange(n_objects)[objects])
     except OverflowError:
@@ -159,11 +161,11 @@ def choose_objects(n_objects: int, objects: Any, index: Any) -> tuple[IntArray, 
 def check_labelsets(
     Y: Any, *, n_objects: int, label_names: Sequence[str], name: str = "Y"
 ) -> LabelMatrix:
-    """Return one labelset per object as a label matrix, from a matrix or from one labelset for all objects.
+    """Return one labelset per object as a label matrix, from a matrix or from a single labelset.
 
     Parameters
     ----------
-    Y : array-like, sparse matrix or DataFrame of shape (n, q), array-like of shape (q,), or set or list of label names
+    Y : label matrix of shape (n, q), labelset of shape (q,), or set or list of label names
         Zeros and ones, one row per object; or one labelset for all of them, as zeros and ones or by
         its labels.
     n_objects : int

@@ -49,7 +49,8 @@ def repeat_labels(label_names: Sequence[str], chosen: BoolArray) -> RepeatedValu
 
     Examples
     --------
-    >>> repeat_labels(["sea", "city"], np.array([[True, False], [True, True], [True, False]])).values
+    >>> chosen = np.array([[True, False], [True, True], [True, False]])
+    >>> repeat_labels(["sea", "city"], chosen).values
     [('sea',), ('sea', 'city')]
     """
     packed = np.packbits(chosen, axis=1)
@@ -78,30 +79,28 @@ def name_labels(label_names: Sequence[str], chosen: BoolArray) -> list[tuple[str
 def describe_labels(possible: BoolArray, *, neither: str) -> np.ndarray[Any, Any]:
     """Return what is said about labels that may be off and may be on, (n, q, 2) -> (n, q)."""
     words = np.array([[neither, "sure"], ["ruled out", "possible"]], dtype=object)
-    described: np.ndarray[Any, Any] = words[
-        possible[:, :, 0].astype(int), possible[:, :, 1].astype(int)
-    ]
+    off, on = np.moveaxis(possible.astype(int), 2, 0)
+    described: np.ndarray[Any, Any] = words[off, on]
     return described
 
 
 def choose_library(library: str | None, index: Any) -> str:
-    """Return the library asked for: by name or, for None, the one that the objects came in, else pandas."""
-    return (
-        library_of(index) or "pandas"
-        if library is None
-        else check_choice(library, LIBRARIES, name="library")
-    )
+    """Return the library by name or, for None, the one that the objects came in, else pandas."""
+    if library is None:
+        return library_of(index) or "pandas"
+    return check_choice(library, LIBRARIES, name="library")
 
 
 def name_columns(label_names: Sequence[str], taken: Mapping[str, Any], prefix: str) -> list[str]:
-    """Return what the columns of labels are called, or raise ValueError where a column of that name is there already.
+    """Return the column names of labels, or raise ValueError where a column has that name.
 
     Examples
     --------
     >>> name_columns(["sea", "size"], {"size": [3]}, "")
     Traceback (most recent call last):
     ...
-    ValueError: to_frame has a column 'size' of its own beside that of the label. Pass prefix="label_" ...
+    ValueError: to_frame has a column 'size' of its own beside that of the label. Pass
+    prefix="label_" ...
     """
     if not isinstance(prefix, str):
         raise ValueError(
@@ -137,15 +136,12 @@ def make_frame(columns: Mapping[str, Any], *, index: Any = None, library: str | 
     0    1
     1    0
     """
+    numbered = library_of(index) == "polars"
     if choose_library(library, index) == "pandas":
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
-        return pandas.DataFrame(
-            dict(columns), index=None if library_of(index) == "polars" else index
-        )
+        return pandas.DataFrame(dict(columns), index=None if numbered else index)
     polars = import_optional("polars", extra="polars", purpose="to_frame")
-    names = (
-        {} if index is None or library_of(index) == "polars" else _columns_of_index(index, columns)
-    )
+    names = {} if index is None or numbered else _columns_of_index(index, columns)
     # lists of texts, because polars reads arrays of objects as Python objects
     return polars.DataFrame({**names, **{name: _plain(values) for name, values in columns.items()}})
 
@@ -182,7 +178,7 @@ def make_long_frame(
 
 
 def _columns_of_index(index: Any, taken: Mapping[str, Any], n: int = 0) -> dict[str, Any]:
-    """Return an index as columns, called as its levels are or, where they have no name of their own, "object".
+    """Return an index as columns, named like its levels; a level without a name is "object".
 
     Where a label is called so, it is "object_", so that neither column is lost.
     """
@@ -206,42 +202,39 @@ def _plain(values: Any) -> Any:
 
 
 def frame_of_labels(
+    source: Any,
     cells: np.ndarray[Any, Any],
-    layout: str,
-    *,
     called: str,
-    figures: Callable[[], Mapping[str, Any]],
-    p_values: Callable[[], FloatArray],
-    label_names: Sequence[str],
-    index: Any,
+    layout: str,
     prefix: str,
     library: str | None,
+    *,
+    p_values: Callable[[], FloatArray],
+    figures: Callable[[], Mapping[str, Any]] = dict,
 ) -> Any:
     """Return a DataFrame of what is said about each label of each object.
 
     Parameters
     ----------
+    source : predictions or region
+        With the ``label_names`` and the ``index`` of its objects.
     cells : array of shape (n, q)
         What is said.
-    layout : {"wide", "long"}
-        One row per object, with a column per label; or one row per object and label.
     called : str
         What the column of cells is called in a long table.
-    figures : callable
-        Returns further columns of a wide table, one entry per object.
+    layout, prefix, library
+        As users give them: "wide" or "long", what is put before the names of labels, and "pandas",
+        "polars" or None for what the objects came in.
     p_values : callable
         Returns those of "off" and "on", shape (n, q, 2), for a long table.
-    label_names, index, prefix, library
-        What labels and objects are called, what is put before the names of labels, and "pandas",
-        "polars" or None for what the objects came in.
+    figures : callable
+        Returns further columns of a wide table, one entry per object.
     """
     if check_choice(layout, LAYOUTS, name="layout") == "wide":
         more = figures()
-        columns = name_columns(label_names, more, prefix)
-        return make_frame(
-            {**dict(zip(columns, cells.T, strict=True)), **more}, index=index, library=library
-        )
+        columns = dict(zip(name_columns(source.label_names, more, prefix), cells.T, strict=True))
+        return make_frame({**columns, **more}, index=source.index, library=library)
     of_values = p_values()
     tables = {"p_off": of_values[:, :, 0], "p_on": of_values[:, :, 1], called: cells}
-    names = name_columns(label_names, {}, prefix)
-    return make_long_frame(tables, label_names=names, index=index, library=library)
+    names = name_columns(source.label_names, {}, prefix)
+    return make_long_frame(tables, label_names=names, index=source.index, library=library)

@@ -46,7 +46,8 @@ class Guarantee:
     --------
     >>> guarantee = Guarantee("inductive", as_promised, "exchangeable examples", "Vovk et al. 2005")
     >>> print(guarantee.sentence(0.05))
-    A region at significance 0.05 misses the true labelset with probability at most 0.05, for exchangeable examples
+    A region at significance 0.05 misses the true labelset with probability at most 0.05, for
+    exchangeable examples
     (Vovk et al. 2005).
     """
 
@@ -65,7 +66,7 @@ class Guarantee:
 
         Examples
         --------
-        >>> few = Guarantee("inductive", as_promised, "", "", vacuous_below=Fraction(1, 16), n_calibration=15)
+        >>> few = Guarantee("inductive", as_promised, "", "", vacuous_below=Fraction(1, 16))
         >>> few.reaches(0.05), few.reaches(0.1)
         (False, True)
         """
@@ -77,8 +78,10 @@ class Guarantee:
 
         Examples
         --------
-        >>> print(Guarantee("inductive", as_promised, "", "", vacuous_below=Fraction(1, 16), n_calibration=15).limit)
-        With 15 calibration examples every labelset is in every region below significance 0.0625: the level asked for
+        >>> least = {"vacuous_below": Fraction(1, 16), "n_calibration": 15}
+        >>> print(Guarantee("inductive", as_promised, "", "", **least).limit)
+        With 15 calibration examples every labelset is in every region below significance 0.0625:
+        the level asked for
         cannot be reached.
         """
         if self.vacuous_below is None:
@@ -96,7 +99,7 @@ class Guarantee:
         )
 
     def sentence(self, significance: float) -> str:
-        """Return what is guaranteed at a significance, under which conditions, and by whom it was proved."""
+        """Return the guarantee at a significance, its conditions, and who proved it."""
         check_significance(significance)
         level = float(significance)
         bound, conditions = min(self.error_bound(level), 1.0), self.conditions_at(level)
@@ -187,7 +190,7 @@ class LabelWiseGuarantee:
     n_incomplete: int = 0
 
     def bounds(self, level: float) -> FloatArray:
-        """Return how often a true "off" or "on" of each label has a p-value of at most the level, at most; (q, 2)."""
+        """Return bounds on how often a true "off" or "on" of each label is ruled out, (q, 2)."""
         if not self.conditional and (self.n_incomplete == 0 or self.of_labelsets.name == "groups"):
             return np.full(self.n_examples.shape, min(self.of_labelsets.error_bound(level), 1.0))
         of_folds = 2 * level + 2 * (1 - level) * (self.n_folds - 1) / np.maximum(
@@ -207,7 +210,8 @@ class LabelWiseGuarantee:
                 "It says nothing of each label by itself: for that, ask for"
                 f" region({significance:g}, per_label=True)."
             )
-        return f"{self._few_wrong(at_most_wrong, bound)}, {self._why(significance)} {each}{self._remark()}"
+        why = self._why(significance)
+        return f"{self._few_wrong(at_most_wrong, bound)}, {why} {each}{self._remark()}"
 
     def state_per_label(self, level: float) -> str:
         """Return what holds where each label is decided at the level by itself."""
@@ -219,7 +223,8 @@ class LabelWiseGuarantee:
         some = (
             f", and some label with probability at most {on_average:.3g}" if on_average < 1 else ""
         )
-        return f"{self._each_wrong(level)}, {self._why(level, per_label=True)} {together}{some}.{self._remark()}"
+        why = self._why(level, per_label=True)
+        return f"{self._each_wrong(level)}, {why} {together}{some}.{self._remark()}"
 
     def state_divided(self, level: float, at_most_wrong: int) -> str:
         """Return what holds where each label is decided at its share of the significance."""
@@ -227,7 +232,8 @@ class LabelWiseGuarantee:
         why = self._why(
             level, "Lambrou, Papadopoulos 2016, from what holds for each label: ", per_label=True
         )
-        return f"{self._few_wrong(at_most_wrong, bound)}, {why} {self._each_wrong(level)}.{self._remark()}"
+        few, each = self._few_wrong(at_most_wrong, bound), self._each_wrong(level)
+        return f"{few}, {why} {each}.{self._remark()}"
 
     def _expected(self, level: float) -> float:
         """Return a bound of the mean number of wrong labels."""
@@ -247,7 +253,8 @@ class LabelWiseGuarantee:
         if (self.n_folds <= 1).all():
             return sentence
         j, c = np.unravel_index(bounds.argmax(), bounds.shape)
-        return f"{sentence} (at worst: {self.n_examples[j, c]} examples in {self.n_folds[j, c]} folds have that value)"
+        n, n_folds = self.n_examples[j, c], self.n_folds[j, c]
+        return f"{sentence} (at worst: {n} examples in {n_folds} folds have that value)"
 
     def _why(self, level: float, proved_by: str = "", *, per_label: bool = False) -> str:
         conditions = self.of_labelsets.conditions_at(level)

@@ -1,9 +1,9 @@
-"""Predictions and regions of labels taken one by one, and joint scores of at most h wrong labels."""
+"""Predictions and regions of single labels, and joint scores of at most h wrong labels."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb
 from typing import Any
 
@@ -104,12 +104,10 @@ class JointScores:
         calibrations = [np.sort(scores[:, n_wrong]) for scores in self.examples]
         n_folds, n_objects, n_labels = self.off.shape
         n_block = max(1, BLOCK_ENTRIES // (2 * n_folds * n_labels))
-        blocks = [
-            self.take(np.arange(start, min(start + n_block, n_objects)))._add_up(
-                calibrations, together=n_wrong > 0
-            )
-            for start in range(0, n_objects, n_block)
-        ]
+        blocks = []
+        for start in range(0, n_objects, n_block):
+            some = self.take(np.arange(start, min(start + n_block, n_objects)))
+            blocks.append(some._add_up(calibrations, together=n_wrong > 0))
         counts = np.concatenate([np.empty((0, n_labels, 2), dtype=np.int64), *blocks])
         own = np.int64(1) if self.draws is None else self.draws[:, None, None]
         if self.weights is not None:
@@ -119,14 +117,12 @@ class JointScores:
         return numerators
 
     def _add_up(self, calibrations: Sequence[IntArray], *, together: bool) -> IntArray:
-        """Return the sum of the folds' counts for each value, by themselves or together with all smaller ones."""
+        """Return the sums of the folds' counts for each value, alone or with all smaller ones."""
         _, n, q = self.off.shape
-        counts = np.stack(
-            [
-                weigh_scores(fold, np.stack([off, self.unit - off], axis=2), self.draws)
-                for fold, off in zip(calibrations, self.off, strict=True)
-            ]
-        ).reshape(len(calibrations), n, 2 * q)
+        counts: IntArray = np.empty((len(calibrations), n, q, 2), dtype=np.int64)
+        for k, (fold, off) in enumerate(zip(calibrations, self.off, strict=True)):
+            counts[k] = weigh_scores(fold, np.stack([off, self.unit - off], axis=2), self.draws)
+        counts = counts.reshape(len(calibrations), n, 2 * q)
         sums: IntArray = counts.sum(axis=0)
         if together:
             order = np.argsort(sums, axis=1, kind="stable")
@@ -170,8 +166,10 @@ class LabelWiseRegion(Region):
     >>> region.contains([[1, 0]]).tolist(), region.n_wrong([[0, 1]]).tolist(), region.sizes.tolist()
     ([True], [2], [1])
     >>> print(region.statement)
-    Some label is wrong with probability at most 0.25, for exchangeable examples (Papadopoulos, Proedrou, Vovk,
-    Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with at most that probability too.
+    Some label is wrong with probability at most 0.25, for exchangeable examples (Papadopoulos,
+    Proedrou, Vovk,
+    Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with at most that
+    probability too.
     """
 
     possible_values: BoolArray
@@ -187,7 +185,7 @@ class LabelWiseRegion(Region):
         return len(self.possible_values)
 
     def __getitem__(self, objects: Any) -> "LabelWiseRegion":
-        """Return the regions of some of the objects: a slice, indices, a boolean mask or a single index."""
+        """Return the regions of some objects: a slice, indices, a boolean mask or one index."""
         chosen, index = choose_objects(len(self), objects, self.index)
         return replace(
             self,
@@ -200,23 +198,20 @@ class LabelWiseRegion(Region):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        wrong = {None: ", per_label=True", 0: ""}.get(
-            self.at_most_wrong, f", at_most_wrong={self.at_most_wrong}"
-        )
+        h = self.at_most_wrong
+        wrong = {None: ", per_label=True", 0: ""}.get(h, f", at_most_wrong={h}")
         return f"LabelWiseRegion(significance={self.significance}{wrong}, {len(self)} objects)"
 
     def _repr_html_(self) -> str:
-        return show_region(
-            self, self.index, "A label that can be neither on nor off makes an object strange."
-        )
+        return show_region(self, "A label that can be neither on nor off makes an object strange.")
 
     @property
     def empty(self) -> BoolArray:
-        """The labels that can be neither off nor on, shape (n, q): the object is strange, and they count as wrong."""
+        """The labels that can be neither off nor on, shape (n, q); they count as wrong."""
         return ~(self.possible_values[:, :, 0] | self.possible_values[:, :, 1])
 
     def wrong(self, Y: LabelMatrixLike) -> BoolArray:
-        """Tell which labels of one labelset per object have a value that was ruled out, shape (n, q).
+        """Tell which labels of one labelset per object have a value that was ruled out, (n, q).
 
         Parameters
         ----------
@@ -224,13 +219,11 @@ class LabelWiseRegion(Region):
             Zeros and ones; a DataFrame's columns are taken by name.
         """
         Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
-        right = np.take_along_axis(self.possible_values, Y[:, :, None].astype(np.int64), axis=2)[
-            :, :, 0
-        ]
+        right: BoolArray = _take_values(self.possible_values, Y)
         return ~right
 
     def n_wrong(self, Y: LabelMatrixLike) -> IntArray:
-        """Return how many labels of one labelset per object have a value that was ruled out, shape (n,).
+        """Return how many labels of one labelset per object have a value that was ruled out.
 
         Parameters
         ----------
@@ -241,7 +234,7 @@ class LabelWiseRegion(Region):
         return n_wrong
 
     def contains(self, Y: LabelMatrixLike) -> BoolArray:
-        """Tell for one labelset per object whether at most ``at_most_wrong`` of its labels are ruled out.
+        """Tell whether at most ``at_most_wrong`` labels of one labelset per object are ruled out.
 
         With the true labelsets, the share of False is the error rate, which ``significance``
         bounds. Where each label is decided by itself none may be ruled out, and what is bounded is
@@ -257,30 +250,24 @@ class LabelWiseRegion(Region):
 
     @cached_property
     def size_estimates(self) -> tuple[RegionSize, ...]:
-        """The number of labelsets that :meth:`contains` accepts for each object, all of them counted.
+        """The number of labelsets that :meth:`contains` accepts for each object, counted exactly.
 
         With ``at_most_wrong=0`` that is 2 to the number of undecided labels, or 0 where a label can
         be neither off nor on. Else both values of an empty or undecided label count, and of the
         others up to h - n_empty flip.
         """
-        sizes = []
-        for n_empty, n_both in zip(
-            self.empty.sum(axis=1).tolist(), self.undecided.sum(axis=1).tolist(), strict=True
-        ):
-            n_single, n_flips = (
-                len(self.label_names) - n_empty - n_both,
-                (self.at_most_wrong or 0) - n_empty,
-            )
-            size = (1 << n_empty + n_both) * sum(
-                comb(n_single, flips) for flips in range(n_flips + 1)
-            )
-            sizes.append(RegionSize.counted(size))
+        sizes, h = [], self.at_most_wrong or 0
+        n_empty, n_both = self.empty.sum(axis=1), self.undecided.sum(axis=1)
+        for empty, both in zip(n_empty.tolist(), n_both.tolist(), strict=True):
+            n_single = len(self.label_names) - empty - both
+            n_flipped = sum(comb(n_single, flips) for flips in range(h - empty + 1))
+            sizes.append(RegionSize.counted((1 << empty + both) * n_flipped))
         return tuple(sizes)
 
     def to_frame(
         self, *, layout: str = "long", prefix: str = "", library: str | None = None
     ) -> Any:
-        """Return a DataFrame with one row per object and label: its p-values and what is decided about it.
+        """Return a DataFrame with one row per object and label: its p-values and the decision.
 
         With ``layout="wide"`` there is one row per object, with a decision for each label and the
         number of labelsets. ``decision`` is "sure" (the label can only be on), "possible" (it may
@@ -307,17 +294,9 @@ class LabelWiseRegion(Region):
         0      sea     0.25  0.75       sure
                city    0.75  0.25  ruled out
         """
-        return frame_of_labels(
-            describe_labels(self.possible_values, neither="neither"),
-            layout,
-            called="decision",
-            figures=lambda: {"size": self.sizes},
-            p_values=lambda: self.p_values,
-            label_names=self.label_names,
-            index=self.index,
-            prefix=prefix,
-            library=library,
-        )
+        said = describe_labels(self.possible_values, neither="neither")
+        table = partial(frame_of_labels, self, said, "decision", layout, prefix, library)
+        return table(p_values=lambda: self.p_values, figures=lambda: {"size": self.sizes})
 
 
 @dataclass(eq=False, repr=False)
@@ -325,8 +304,8 @@ class LabelWisePredictions:
     r"""The plausibility of "off" and "on" for each label of each of n objects.
 
     Made by ``predict_labels`` of :class:`~labelsure.LabelWiseConformalClassifier` or of what
-    :func:`~labelsure.calibrate_labels` returns. With :math:`\alpha_{ij} = |t_{ij} - o_{ij}|` the score of calibration
-    example i for label j, and o the outputs for a new object,
+    :func:`~labelsure.calibrate_labels` returns. With :math:`\alpha_{ij} = |t_{ij} - o_{ij}|` the
+    score of calibration example i for label j, and o the outputs for a new object,
 
     .. math:: p_j(c) = \frac{|\{i : \alpha_{ij} \ge |c - o_j|\}| + 1}{m + 1}, \qquad c = 0, 1,
 
@@ -376,7 +355,7 @@ class LabelWisePredictions:
 
     @property
     def conditional(self) -> bool:
-        """Whether the p-values are label-conditional: scores of different values are not compared with each other."""
+        """Whether p-values are label-conditional: scores of the two values are not compared."""
         return self.joint is None
 
     @property
@@ -388,7 +367,7 @@ class LabelWisePredictions:
         return len(self._numerators)
 
     def __getitem__(self, objects: Any) -> "LabelWisePredictions":
-        """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
+        """Return the predictions of some objects: a slice, indices, a boolean mask or one index."""
         chosen, index = choose_objects(len(self), objects, self.index)
         joint = None if self.joint is None else self.joint.take(chosen)
         numerators, nearer_on = self._numerators[chosen], self.nearer_on[chosen]
@@ -408,7 +387,7 @@ class LabelWisePredictions:
 
     @property
     def labels(self) -> LabelMatrix:
-        """The more plausible value of each label, shape (n, q); ties by the lower score, then off."""
+        """The more plausible value of each label, (n, q); ties by the lower score, then off."""
         p_values = self.p_values
         off, on = p_values[:, :, 0], p_values[:, :, 1]
         labels: LabelMatrix = ((on > off) | ((on == off) & self.nearer_on)).astype(np.int8)
@@ -425,13 +404,14 @@ class LabelWisePredictions:
         r"""Return for each label the values that cannot be ruled out.
 
         So that more than h labels of an object are wrong with probability at most the significance
-        :math:`\varepsilon`, the score of an example is the (h + 1)-th largest of its :math:`\alpha_{ij}`, and a label
-        keeps the values c whose :math:`|c - o_j|` is within the conformal threshold of these scores. More than h labels
-        of a labelset are then ruled out exactly where the labelset's own score is beyond the threshold. Scores of
-        different values are not compared with each other in label-conditional p-values: with these a label keeps the
+        :math:`\varepsilon`, the score of an example is the (h + 1)-th largest of its
+        :math:`\alpha_{ij}`, and a label keeps the values c whose :math:`|c - o_j|` is within the
+        conformal threshold of these scores. More than h labels of a labelset are then ruled out
+        exactly where the labelset's own score is beyond the threshold. Scores of different values
+        are not compared with each other in label-conditional p-values: with these a label keeps the
         values with a p-value above :math:`\varepsilon (h + 1) / q`, so that on average at most
-        :math:`\varepsilon (h + 1)` labels are wrong, and by Markov's inequality more than h with probability at most
-        :math:`\varepsilon` [1]_.
+        :math:`\varepsilon (h + 1)` labels are wrong, and by Markov's inequality more than h with
+        probability at most :math:`\varepsilon` [1]_.
 
         Parameters
         ----------
@@ -459,7 +439,8 @@ class LabelWisePredictions:
         Examples
         --------
         >>> from labelsure import calibrate_labels
-        >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_labels(outputs, Y)
         >>> pred = predictor.predict_labels([[0.8, 0.3]])
         >>> pred.region(significance=0.3, at_most_wrong=1).possible_values.tolist()
         [[[False, True], [False, False]]]
@@ -512,24 +493,22 @@ class LabelWisePredictions:
         Examples
         --------
         >>> from labelsure import calibrate_labels
-        >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_labels(outputs, Y)
         >>> predictor.predict_labels([[0.8, 0.15]]).labelset_p_value([[1, 0]]).tolist()
         [1.0]
         """
         Y = check_labelsets(Y, n_objects=len(self), label_names=self.label_names)
         h = self._check_at_most_wrong(at_most_wrong, per_label=False)
         numerators, denominators = self._fractions(h)
-        of_values = numerators / denominators
-        of_labels = np.take_along_axis(of_values, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        of_labels = _take_values(numerators / denominators, Y)
         p_values: FloatArray = np.sort(of_labels, axis=1)[:, h]
-        return (
-            p_values
-            if self.joint is not None
-            else np.minimum(1.0, self.n_labels * p_values / (h + 1))
-        )
+        if self.joint is not None:
+            return p_values
+        return np.minimum(1.0, self.n_labels * p_values / (h + 1))
 
     def rank_labels(self) -> FloatArray:
-        """Return a number per object and label by which labels can be ranked: the higher, the more plausible.
+        """Return a number per object and label to rank labels by: the higher, the more plausible.
 
         It is ``p_j(1) - p_j(0)``. Label-conditional p-values are counted in another group of
         examples for each label and value and are no measure to rank labels by, so for them this
@@ -542,7 +521,8 @@ class LabelWisePredictions:
         Examples
         --------
         >>> from labelsure import calibrate_labels
-        >>> predictor = calibrate_labels([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+        >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+        >>> predictor = calibrate_labels(outputs, Y)
         >>> predictor.predict_labels([[0.8, 0.3]]).rank_labels().tolist()
         [[0.5, 0.0]]
         """
@@ -557,7 +537,7 @@ class LabelWisePredictions:
     def to_frame(
         self, *, layout: str = "long", prefix: str = "", library: str | None = None
     ) -> Any:
-        """Return a DataFrame with one row per object and label: its p-values and its more plausible value.
+        """Return a DataFrame with one row per object and label: p-values, more plausible value.
 
         With ``layout="wide"`` there is one row per object, with the more plausible value of each
         label.
@@ -584,19 +564,11 @@ class LabelWisePredictions:
                city    0.75  0.25      0
         """
         return frame_of_labels(
-            self.labels,
-            layout,
-            called="value",
-            figures=dict,
-            p_values=lambda: self.p_values,
-            label_names=self.label_names,
-            index=self.index,
-            prefix=prefix,
-            library=library,
+            self, self.labels, "value", layout, prefix, library, p_values=lambda: self.p_values
         )
 
     def _fractions(self, at_most_wrong: int | None) -> tuple[IntArray, IntArray]:
-        """Return what is compared with a level: joint p-values or, where there are none or for None, the labels'."""
+        """Return what is compared with a level: joint p-values, or for None those of labels."""
         if at_most_wrong is None or self.joint is None:
             return self._numerators, self._denominators
         return self.joint.numerators(at_most_wrong), np.array([[self.joint.denominator]])
@@ -616,14 +588,22 @@ class LabelWisePredictions:
         return h
 
 
+def _take_values(table: Any, Y: LabelMatrix) -> Any:
+    """Return the entries of a table of shape (n, q, 2) for the values of labels, (n, q)."""
+    return np.take_along_axis(table, Y[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+
+
 def _out_of_reach(smallest: IntArray, denominators: IntArray, level: Fraction) -> str:
-    """Return a sentence where there are too few examples for a p-value of at most the level, else nothing."""
+    """Return a sentence if there are too few examples for a p-value up to the level, else ""."""
     out = smallest <= 1
     if not out.any():
         return ""
     few, enough = int(denominators[out].max()) - 1, -(-level.denominator // level.numerator) - 1
     if out.all():
-        return f" Nothing can be ruled out at this level, which takes {enough} calibration examples: there are {few}."
+        return (
+            f" Nothing can be ruled out at this level, which takes {enough} calibration examples:"
+            f" there are {few}."
+        )
     return (
         f" {out.sum()} of the {out.size} values of labels cannot be ruled out at this level, which"
         f" takes {enough} calibration examples with that value: there are at most {few}."

@@ -70,7 +70,8 @@ class LabelsetPredictions:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
     >>> pred = predictor.predict_labelsets([[0.8, 0.3], [0.5, 0.5]])
     >>> pred.labelsets.tolist()
     [[1, 0], [1, 0]]
@@ -101,7 +102,7 @@ class LabelsetPredictions:
         return self._engine.n_objects
 
     def __getitem__(self, objects: Any) -> "LabelsetPredictions":
-        """Return the predictions of some of the objects: a slice, indices, a boolean mask or a single index."""
+        """Return the predictions of some objects: a slice, indices, a mask or a single index."""
         rows, index = choose_objects(len(self), objects, self.index)
         find = None if self._find_probabilities is None else partial(_take_rows, self, rows)
         return replace(
@@ -133,7 +134,7 @@ class LabelsetPredictions:
 
     @property
     def labelsets(self) -> LabelMatrix:
-        """The labelset with the highest p-value of each object, ties by lowest total score; shape (n, q).
+        """The labelset with the highest p-value of each object, (n, q); ties by lowest score.
 
         Where :attr:`certain` is False it is the best one found.
         """
@@ -141,7 +142,7 @@ class LabelsetPredictions:
 
     @property
     def credibility(self) -> FloatArray:
-        """The highest p-value of each object, shape (n,); low values say that no labelset fits the object.
+        """The highest p-value of each object, (n,); low where no labelset fits the object.
 
         Where :attr:`certain` is False it is at least that.
         """
@@ -149,7 +150,7 @@ class LabelsetPredictions:
 
     @property
     def confidence(self) -> FloatArray:
-        """One minus the second highest p-value of each object, shape (n,); 1 where there is only one candidate.
+        """One minus the second highest p-value of each object, (n,); 1 for a single candidate.
 
         Where :attr:`certain` is False it is at least that.
         """
@@ -192,10 +193,13 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
         >>> pred = predictor.predict_labelsets([[0.8, 0.3], [0.2, 0.9]])
-        >>> pred.p_value([[1, 0], [0, 1]]).round(3).tolist(), pred.p_value({"sea"}).round(3).tolist()
-        ([0.667, 1.0], [0.667, 0.333])
+        >>> pred.p_value([[1, 0], [0, 1]]).round(3).tolist()
+        [0.667, 1.0]
+        >>> pred.p_value({"sea"}).round(3).tolist()
+        [0.667, 0.333]
         """
         return self._engine.to_p_values(self._engine.numerators_of(self._check(Y)))
 
@@ -215,7 +219,7 @@ class LabelsetPredictions:
         return self._engine.p_value_table()
 
     def candidates(self, *, max_memory: int = 4 * GIBIBYTE) -> LabelMatrix:
-        """Return all candidate labelsets, one row each, in the order of the columns of :meth:`p_values`.
+        """Return all candidate labelsets, one row each, ordered as columns of :meth:`p_values`.
 
         Row c is the binary number c, label 0 its lowest bit; where the empty labelset is no
         candidate counting starts at 1.
@@ -231,7 +235,7 @@ class LabelsetPredictions:
         force_nonempty: bool = False,
         bits: float = 1.0,
     ) -> LabelsetRegion:
-        """Return the regions of labelsets that cannot be ruled out at a level, see :class:`LabelsetRegion`.
+        """Return the regions of labelsets that cannot be ruled out: :class:`LabelsetRegion`.
 
         Parameters
         ----------
@@ -256,7 +260,8 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> pred = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]).predict_labelsets([[0.8, 0.3]])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> pred = calibrate_outputs(outputs, Y).predict_labelsets([[0.8, 0.3]])
         >>> pred.region(confidence=0.65), pred.region(0.35)
         (LabelsetRegion(significance=0.35, 1 object), LabelsetRegion(significance=0.35, 1 object))
         """
@@ -273,7 +278,7 @@ class LabelsetPredictions:
         force_nonempty: bool = False,
         bits: float = 1.0,
     ) -> Summaries:
-        """Return a record per object that a person can read: labels by name, how sure, and what to beware of.
+        """Return a readable record per object: labels by name, how sure, and what to beware of.
 
         Parameters
         ----------
@@ -292,18 +297,20 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
         >>> print(predictor.predict_labelsets([[0.8, 0.3]]).summary(significance=0.35)[0])
         Object 0: sea (confidence 0.667, credibility 0.667).
         At 65 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
-        Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p = 0.333.
+        Most plausible: {sea} p = 0.667; {sea, city} p = 0.333; no label p = 0.333; {city} p =
+        0.333.
         """
         # notes say where a level cannot be reached
         region = self._region(significance, force_nonempty, bits)
-        return Summaries(region, check_count(top, name="top", at_least=0))
+        return Summaries(region, check_count(top, name="top", at_least=0), self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
-        """Return the k most plausible labelsets of each object with their p-values, for any number of labels.
+        """Return the k most plausible labelsets of each object with their p-values.
 
         Parameters
         ----------
@@ -342,7 +349,7 @@ class LabelsetPredictions:
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """The probability that each label is on, shape (n, q): for thresholds, scorers and ranking, without a level.
+        """The probability that each label is on, (n, q): for thresholds, scorers and ranking.
 
         The sum of the posterior's probabilities over the candidates with the label, in the mean
         over the folds' models; see :meth:`CrossConformalClassifier.predict_proba`. P-values and
@@ -352,7 +359,8 @@ class LabelsetPredictions:
         --------
         >>> from labelsure import calibrate_outputs
         >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-        >>> calibrate_outputs(outputs, Y).predict_labelsets([[0.8, 0.3]]).probabilities.round(2).tolist()
+        >>> predictions = calibrate_outputs(outputs, Y).predict_labelsets([[0.8, 0.3]])
+        >>> predictions.probabilities.round(2).tolist()
         [[0.96, 0.17]]
         """
         if self._find_probabilities is None:
@@ -383,7 +391,7 @@ class LabelsetPredictions:
         return self._engine.to_p_values(self._label_numerators)
 
     def rank_labels(self, *, method: str = "difference") -> FloatArray:
-        """Return a number per object and label, (n, q), by which to rank labels: the higher, the more plausible.
+        """Return a number per object and label, (n, q), to rank labels by.
 
         Parameters
         ----------
@@ -408,7 +416,7 @@ class LabelsetPredictions:
     def to_frame(
         self, *, layout: str = "wide", prefix: str = "", library: str | None = None
     ) -> Any:
-        """Return a DataFrame: the labels of the best labelset as 0/1 columns, confidence, credibility.
+        """Return a DataFrame: the best labelset as 0/1 columns, confidence, credibility.
 
         With ``layout="long"`` there is one row per object and label: the :attr:`label_p_values` of
         its being off and on, and its value in the best labelset.
@@ -428,21 +436,21 @@ class LabelsetPredictions:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
         >>> print(predictor.predict_labelsets([[0.8, 0.3]]).to_frame())
            sea  city  confidence  credibility
         0    1     0    0.666667     0.666667
         """
         return frame_of_labels(
+            self,
             self.labelsets,
+            "value",
             layout,
-            called="value",
-            figures=lambda: {"confidence": self.confidence, "credibility": self.credibility},
+            prefix,
+            library,
             p_values=lambda: self.label_p_values,
-            label_names=self.label_names,
-            index=self.index,
-            prefix=prefix,
-            library=library,
+            figures=lambda: {"confidence": self.confidence, "credibility": self.credibility},
         )
 
     def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:

@@ -1,4 +1,4 @@
-"""Questions about one object: the few yes/no answers that leave one labelset of its region, or make it certain."""
+"""Questions about one object: the few yes/no answers that settle it or make it certain."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +25,11 @@ MOST_LISTED = 100_000
 """Regions of up to so many labelsets are listed: shares, and what is left, are exact."""
 
 MOST_PLAUSIBLE = 4096
-"""Of larger regions so many labelsets stand for all, anew after each answer, until what is left can be listed."""
+"""Of larger regions so many labelsets stand for all, until what is left can be listed."""
 
 UNKNOWN = -1
-BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
-    np.float64
-)
+BYTES = np.arange(256, dtype=np.uint8)[:, None]
+BITS = np.unpackbits(BYTES, axis=1, bitorder="little").astype(np.float64)
 NEARLY = 1 - 1e-9
 """Entropies that differ by less are equal: they were added up in different orders."""
 
@@ -70,18 +69,14 @@ class YesNoQuestion:
 
     def answer_for(self, labelset: LabelMatrix) -> bool:
         """Return the true answer for an object with this labelset, an array of shape (q,)."""
-        return (
-            bool(labelset[self.column])
-            if self.labelset is None
-            else bool(np.array_equal(self.labelset, labelset))
-        )
+        if self.labelset is None:
+            return bool(labelset[self.column])
+        return bool(np.array_equal(self.labelset, labelset))
 
     def __str__(self) -> str:
-        return (
-            self.text
-            if self.share is None
-            else f"{self.text} (yes: {self.share:.2f}, no: {1 - self.share:.2f})"
-        )
+        if self.share is None:
+            return self.text
+        return f"{self.text} (yes: {self.share:.2f}, no: {1 - self.share:.2f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +103,8 @@ class Members:
         cls, Y: LabelMatrix, log_weights: FloatArray, count: Callable[[], int] | None = None
     ) -> "Members":
         """Return labelsets given as rows of zeros and ones."""
-        return cls(
-            np.ascontiguousarray(np.packbits(Y, axis=1, bitorder="little").T), log_weights, count
-        )
+        bits = np.ascontiguousarray(np.packbits(Y, axis=1, bitorder="little").T)
+        return cls(bits, log_weights, count)
 
     def __len__(self) -> int:
         return len(self.log_weights)
@@ -126,9 +120,8 @@ class Members:
 
     def equal(self, labelset: LabelMatrix) -> BoolArray:
         """Tell which is this labelset."""
-        equal: BoolArray = (self.bits == np.packbits(labelset, bitorder="little")[:, None]).all(
-            axis=0
-        )
+        packed = np.packbits(labelset, bitorder="little")
+        equal: BoolArray = (self.bits == packed[:, None]).all(axis=0)
         return equal
 
     def best(self, n_labels: int) -> LabelMatrix:
@@ -180,13 +173,12 @@ class Progress:
     def inequalities(self) -> list[Inequality]:
         """Return the answers as constraints on labelsets."""
         known, nothing = self.known.tolist(), frozenset[int]()
-        told = [
-            Inequality(nothing, frozenset([j]), -1)
-            if value
-            else Inequality(frozenset([j]), nothing, 0)
-            for j, value in enumerate(known)
-            if value != UNKNOWN
-        ]
+        told = []
+        for j, value in enumerate(known):
+            if value == 1:
+                told.append(Inequality(nothing, frozenset([j]), -1))
+            elif value == 0:
+                told.append(Inequality(frozenset([j]), nothing, 0))
         for labelset in self.rejected:
             on = frozenset(np.flatnonzero(labelset).tolist())
             told.append(Inequality(on, frozenset(range(len(known))) - on, len(on) - 1))
@@ -194,7 +186,7 @@ class Progress:
 
 
 class Questions:
-    """The yes/no questions that settle one object, or make its labels certain; made by ``region[i].questions()``.
+    """The yes/no questions that settle one object, made by ``region[i].questions()``.
 
     The next question is the one whose answer removes most entropy of the weights per unit of its
     cost: about a label, or whether the heaviest labelset is the object's own. Labelsets that
@@ -274,13 +266,13 @@ class Questions:
 
     @property
     def left(self) -> int:
-        """How many labelsets of the region agree with the answers; estimated where they are too many to list."""
+        """How many labelsets of the region agree with the answers; an estimate for very many."""
         members = self._now.members
         return len(members) if members.count is None else members.count()
 
     @property
     def undecided(self) -> bool:
-        """Whether more than one labelset of the region is left, so that answers can still settle the object."""
+        """Whether several labelsets of the region are left, so that answers can settle it."""
         return self._now.members.count is not None or len(self._now.members) > 1
 
     @property
@@ -295,7 +287,7 @@ class Questions:
 
     @property
     def labelset(self) -> LabelMatrix | None:
-        """The labelset known, or else the heaviest one left, shape (q,); None where none is left."""
+        """The known labelset, or else the heaviest one left, shape (q,); None if none is left."""
         now = self._now
         if self.certain:
             return now.known.astype(np.int8)
@@ -389,7 +381,7 @@ class Questions:
         return self._narrow(now, self._now.members.have(j) == value)
 
     def _narrow(self, now: Progress, agree: BoolArray) -> Progress:
-        """Return the progress with the members that agree; a label that can only have one value is known."""
+        """Return the progress with the members that agree, and labels that follow."""
         if len(now.open) == 1:
             (j,), told = now.open, now.known != UNKNOWN
             refused = {int(row[j]) for row in now.rejected if (row == now.known)[told].all()}
@@ -402,9 +394,8 @@ class Questions:
                 known = now.known.copy()
                 known[j] = 1 - refused.pop()
                 now = replace(now, known=known)
-        members = (
-            now.members.keep(agree) if now.members.count is None else self._find(now.inequalities())
-        )
+        listed = now.members.count is None
+        members = now.members.keep(agree) if listed else self._find(now.inequalities())
         return replace(now, members=members)
 
     def _ask(self) -> None:

@@ -38,7 +38,7 @@ EMPTY_REGION = (
 
 
 class Region:
-    """What regions of both kinds say: which values each label may have, and how many labelsets there are."""
+    """Base of regions: which values each label may have, and how many labelsets there are."""
 
     possible_values: Any  # (n, q, 2): whether each label may be off, and whether it may be on
     label_names: Any
@@ -46,7 +46,7 @@ class Region:
 
     @property
     def inner(self) -> BoolArray:
-        """The labels that can only be on, shape (n, q): those in every labelset of each object's region.
+        """The labels that can only be on, (n, q): those in every labelset of each object's region.
 
         None where the region is empty. With the probability that the region holds the true
         labelset, all of these labels are true, and all true labels are among :attr:`outer`: one
@@ -57,7 +57,7 @@ class Region:
 
     @property
     def outer(self) -> BoolArray:
-        """The labels that may be on, shape (n, q): those in at least one labelset of each object's region."""
+        """The labels that may be on, (n, q): those in some labelset of each object's region."""
         outer: BoolArray = self.possible_values[:, :, 1]
         return outer
 
@@ -75,7 +75,7 @@ class Region:
 
     @property
     def sure(self) -> list[list[str]]:
-        """The names of the labels that can only be on, by object: those in every labelset of its region.
+        """The names of the labels that can only be on, by object: those in every labelset.
 
         An empty region says nothing about labels: there no label is sure, possible or ruled out.
         With the probability that the region holds the true labelset, all that is said here about
@@ -84,7 +84,8 @@ class Region:
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> outputs, Y = [[0.9, 0.2, 0.4], [0.6, 0.1, 0.3], [0.3, 0.8, 0.4]], [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+        >>> outputs = [[0.9, 0.2, 0.4], [0.6, 0.1, 0.3], [0.3, 0.8, 0.4]]
+        >>> Y = [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
         >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city", "night"])
         >>> region = predictor.predict_labelsets([[0.9, 0.1, 0.4]]).region(0.4)
         >>> region.sure, region.possible, region.ruled_out
@@ -94,7 +95,7 @@ class Region:
 
     @property
     def possible(self) -> list[list[str]]:
-        """The names of the undecided labels, by object: those in some but not all labelsets of its region.
+        """The names of the undecided labels, by object: those in some but not all labelsets.
 
         Each may be on and may be off, so a label that is sure is not among them; see :attr:`sure`
         for an example.
@@ -103,7 +104,7 @@ class Region:
 
     @property
     def ruled_out(self) -> list[list[str]]:
-        """The names of the labels that can only be off, by object: those in no labelset of its region.
+        """The names of the labels that can only be off, by object: those in no labelset.
 
         None where the region is empty; see :attr:`sure` for an example.
         """
@@ -124,7 +125,7 @@ class Region:
 
     @property
     def log2_sizes(self) -> FloatArray:
-        """The logarithm of the sizes to base 2, shape (n,): for any number of labels; -inf for empty regions."""
+        """The logarithm of the sizes to base 2, (n,), for any number of labels; -inf if empty."""
         return np.array(
             [log2(size.value) if size.value else -inf for size in self.size_estimates],
             dtype=np.float64,
@@ -133,7 +134,7 @@ class Region:
 
 @dataclass(eq=False, repr=False)
 class LabelsetRegion(Region):
-    """The prediction regions of a batch of objects: the labelsets that cannot be ruled out at a level.
+    """The prediction regions of several objects: the labelsets that cannot be ruled out.
 
     Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region
     is ``{labelsets: p-value > significance}``, but for ``guarantee="exact"``, which merges the
@@ -160,7 +161,8 @@ class LabelsetRegion(Region):
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
     >>> region = predictor.predict_labelsets([[0.8, 0.3], [0.5, 0.5]]).region(significance=0.3)
     >>> region.sizes.tolist()
     [1, 0]
@@ -181,6 +183,11 @@ class LabelsetRegion(Region):
     def label_names(self) -> tuple[str, ...]:
         """The labels."""
         return self._predictions.label_names
+
+    @property
+    def index(self) -> Any:
+        """What the objects are called, where they came in a DataFrame."""
+        return self._predictions.index
 
     def __len__(self) -> int:
         return self._engine.n_objects
@@ -209,11 +216,11 @@ class LabelsetRegion(Region):
         return f"LabelsetRegion({options}, {count_objects(len(self))})"
 
     def _repr_html_(self) -> str:
-        return show_region(self, self._predictions.index, EMPTY_REGION)
+        return show_region(self, EMPTY_REGION)
 
     @property
     def statement(self) -> str:
-        """What is guaranteed about these regions, under which conditions, and by whom it was proved."""
+        """What is guaranteed about these regions, under which conditions, and who proved it."""
         return self._predictions.guarantee.sentence(self.significance)
 
     @cached_property
@@ -228,7 +235,7 @@ class LabelsetRegion(Region):
         return tuple(size.raised(1) if self.force_nonempty else size for size in sizes)
 
     def contains(self, Y: Any) -> BoolArray:
-        """Tell for one labelset per object, or for one labelset for all of them, whether it is a member.
+        """Tell whether one labelset per object, or one labelset for all, is in the regions.
 
         Parameters
         ----------
@@ -240,7 +247,7 @@ class LabelsetRegion(Region):
 
     @cached_property
     def expected_answers(self) -> FloatArray:
-        """About how many yes/no answers settle each object, shape (n,): see :attr:`Questions.expected_answers`.
+        """About how many yes/no answers settle each object, shape (n,).
 
         To rank objects by what they cost; infinite where the region is empty.
         """
@@ -249,7 +256,7 @@ class LabelsetRegion(Region):
     def to_frame(
         self, *, layout: str = "wide", prefix: str = "", library: str | None = None
     ) -> Any:
-        """Return a DataFrame that says for each object which labels are sure, and the size of its region.
+        """Return a DataFrame of which labels of each object are sure, and its region's size.
 
         Each label is "sure" (in every labelset of the region), "possible" (in some of them) or
         "ruled out" (in none). Where the region is empty each is "empty": no labelset fits the
@@ -269,27 +276,23 @@ class LabelsetRegion(Region):
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
         >>> print(predictor.predict_labelsets([[0.8, 0.3], [0.9, 0.1]]).region(0.5).to_frame())
             sea       city  size
         0  sure  ruled out     1
         1  sure  ruled out     1
         """
-        return frame_of_labels(
-            describe_labels(self.possible_values, neither="empty"),
-            layout,
-            called="decision",
-            figures=lambda: {"size": self.sizes},
-            p_values=lambda: self._predictions.label_p_values,
-            label_names=self.label_names,
-            index=self._predictions.index,
-            prefix=prefix,
-            library=library,
+        said = describe_labels(self.possible_values, neither="empty")
+        table = partial(frame_of_labels, self, said, "decision", layout, prefix, library)
+        predictions = self._predictions
+        return table(
+            p_values=lambda: predictions.label_p_values, figures=lambda: {"size": self.sizes}
         )
 
     @cached_property
     def possible_values(self) -> BoolArray:
-        """Whether some member has each label off, and whether some member has it on, shape (n, q, 2)."""
+        """Whether some member has each label off, and whether some has it on, (n, q, 2)."""
         numerators = self._predictions._label_numerators
         if self._engine is not self._predictions._engine:
             numerators = self._engine.label_numerators()
@@ -301,7 +304,7 @@ class LabelsetRegion(Region):
         return possible
 
     def hold(self, Y: LabelMatrix, objects: IntArray) -> BoolArray:
-        """Tell whether ``Y[r]`` is a member of the region of object ``objects[r]``; as :meth:`contains`, unchecked."""
+        """Tell whether ``Y[r]`` is in the region of object ``objects[r]``, without checks."""
         members: BoolArray = self._engine.numerators_of(Y, objects) >= self._smallest[objects]
         if self.force_nonempty:
             members |= (self._predictions._best.labelsets[objects, 0] == Y).all(axis=1)
@@ -315,7 +318,8 @@ class ObjectRegion:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]], empty="exclude")
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
     >>> region = predictor.predict_labelsets([[0.8, 0.3]]).region(significance=0.2)
     >>> region[0].size, [1, 0] in region[0], [0, 0] in region[0]
     (3, True, False)
@@ -337,7 +341,7 @@ class ObjectRegion:
         )
 
     def __iter__(self) -> Iterator[LabelMatrix]:
-        """Yield the members one by one in the order in which a search finds them, in bounded memory.
+        """Yield the members one by one in the order of the search, in bounded memory.
 
         Raises ValueError where a search goes on for seconds without finding any: there may be more
         members than those yielded by then. :meth:`members` returns them with the most plausible
@@ -372,7 +376,7 @@ class ObjectRegion:
 
     @cached_property
     def size(self) -> int:
-        """The number of members; estimated where there are too many to count, see ``size_estimates`` of the region."""
+        """The number of members; estimated where there are too many to count."""
         region = self._region
         if "size_estimates" in vars(region):
             return region.size_estimates[self._i].value
@@ -380,11 +384,11 @@ class ObjectRegion:
 
     @cached_property
     def _alone(self) -> LabelsetRegion:
-        """The region of this object by itself: with very many labels those of all the others may take hours."""
+        """The region of this object alone: with very many labels the others may take hours."""
         return self._region[[self._i]]
 
     def members(self, *, limit: int | None = None) -> RankedLabelsets:
-        """Return the members with their p-values, the most plausible first (by p-value, then by lowest total score).
+        """Return the members with their p-values, by p-value, then by lowest total score.
 
         Where a rule decides anew at each level, as with ``guarantee="exact"``, the first are those
         that it is farthest from ruling out at this one; the p-values beside them need not fall.
@@ -418,9 +422,8 @@ class ObjectRegion:
         if forced or region._engine is not predictions._engine:
             numerators = predictions._engine.numerators_of(labelsets, objects)
         p_values = predictions._engine.to_p_values(numerators, objects)
-        index = predictions.index
-        name = [self._i] if index is None else index[[self._i]]
-        return RankedLabelsets(labelsets, p_values, predictions.label_names, objects=name)
+        names = [self._i] if region.index is None else region.index[[self._i]]
+        return RankedLabelsets(labelsets, p_values, predictions.label_names, objects=names)
 
     def questions(self, *, labelset_cost: float = 1.0) -> Questions:
         """Return the questions whose answers settle the object, or make its labels certain.
@@ -459,7 +462,7 @@ class ObjectRegion:
         return Members.of(labelsets, self._log_weights(labelsets), count)
 
     def _log_weights(self, labelsets: LabelMatrix) -> FloatArray:
-        """Return the logarithms of posterior probabilities, or of p-values, by blocks of labelsets."""
+        """Return the log weights of labelsets, posterior probabilities or p-values, by blocks."""
         predictions, n_block = self._alone._predictions, 2**14
         logs = [np.empty(0)]
         for start in range(0, len(labelsets), n_block):

@@ -1,4 +1,4 @@
-"""Predictions, regions and summaries as notebooks show them: a few objects, labels by name, and what is promised."""
+"""Predictions, regions and summaries as HTML for notebooks: a few objects, labels by name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -34,7 +34,8 @@ def html_page(title: str, *parts: str) -> str:
     >>> html_page("2 < 3", html_note("so they say")).removeprefix(STYLE)
     '<div class="labelsure"><p><strong>2 &lt; 3</strong></p><p class="aside">so they say</p></div>'
     """
-    return f'{STYLE}<div class="labelsure"><p><strong>{escape(title)}</strong></p>{"".join(parts)}</div>'
+    heading = f"<p><strong>{escape(title)}</strong></p>"
+    return f'{STYLE}<div class="labelsure">{heading}{"".join(parts)}</div>'
 
 
 def html_note(text: str) -> str:
@@ -59,16 +60,17 @@ def html_table(
     Examples
     --------
     >>> html_table({"a<b": [0.12345]}, numbers=["a<b"])
-    '<table><thead><tr><th class="number">a&lt;b</th></tr></thead><tbody><tr><td class="number">0.123</td></tr>...'
+    '<table><thead><tr><th class="number">a&lt;b</th></tr></thead><tbody><tr><td
+    class="number">0.123</td></tr>...'
     """
     kinds = [' class="number"' if name in numbers else "" for name in columns]
     heads = "".join(
         f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, columns, strict=True)
     )
-    rows = "".join(
-        f"<tr>{''.join(f'<td{kind}>{_cell(value)}</td>' for kind, value in zip(kinds, row, strict=True))}</tr>"
-        for row in zip(*columns.values(), strict=True)
-    )
+    rows = ""
+    for row in zip(*columns.values(), strict=True):
+        cells = zip(kinds, row, strict=True)
+        rows += f"<tr>{''.join(f'<td{kind}>{_cell(value)}</td>' for kind, value in cells)}</tr>"
     more = html_note(f"... and {n_more} more.") if n_more else ""
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
@@ -120,47 +122,52 @@ def name_objects(index: Any, n_objects: int) -> list[Any]:
     return list(range(n_objects)) if index is None else list(index)
 
 
+def _page(
+    title: str,
+    columns: Mapping[str, Iterable[Any]],
+    numbers: Sequence[str],
+    n_more: int,
+    *notes: str,
+) -> str:
+    table = html_table(columns, n_more=max(n_more, 0), numbers=numbers)
+    return html_page(title, table, *map(html_note, notes))
+
+
 def show_predictions(predictions: Any) -> str:
-    """Return the first objects' most plausible labelsets with confidence and credibility, as HTML."""
-    some, n_more = predictions[:ROWS_SHOWN], max(len(predictions) - ROWS_SHOWN, 0)
-    labels = name_labels(some.label_names, some.labelsets.astype(bool))
+    """Return the first objects' best labelsets with confidence and credibility, as HTML."""
+    some = predictions[:ROWS_SHOWN]
+    low = some.credibility <= LOW_CREDIBILITY
+    figures = zip(some.credibility.tolist(), low.tolist(), strict=True)
     columns = {
         "object": name_objects(some.index, len(some)),
-        "most plausible labelset": map(in_words, labels),
+        "most plausible labelset": map(
+            in_words, name_labels(some.label_names, some.labelsets.astype(bool))
+        ),
         "confidence": some.confidence.tolist(),
-        "credibility": [
-            f"{c:.3g} (low)" if c <= LOW_CREDIBILITY else c for c in some.credibility.tolist()
-        ],
+        "credibility": [f"{value:.3g} (low)" if is_low else value for value, is_low in figures],
     }
-    table = html_table(columns, n_more=n_more, numbers=["confidence", "credibility"])
-    why = (
-        "Low credibility: no labelset fits the object well."
-        if (some.credibility <= LOW_CREDIBILITY).any()
-        else ""
-    )
-    return html_page(repr(predictions), table, html_note(why))
+    why = "Low credibility: no labelset fits the object well." if low.any() else ""
+    n_more = len(predictions) - ROWS_SHOWN
+    return _page(repr(predictions), columns, ["confidence", "credibility"], n_more, why)
 
 
-def show_region(region: Any, index: Any, what_empty_means: str) -> str:
-    """Return which labels are sure, possible and ruled out for the first objects, and what is promised, as HTML."""
-    some, n_more = region[:ROWS_SHOWN], max(len(region) - ROWS_SHOWN, 0)
+def show_region(region: Any, what_empty_means: str) -> str:
+    """Return which labels of the first objects are sure, possible and ruled out, as HTML."""
+    some = region[:ROWS_SHOWN]
     columns = {
-        "object": name_objects(None if index is None else index[:ROWS_SHOWN], len(some)),
+        "object": name_objects(some.index, len(some)),
         "sure": map(shorten, some.sure),
         "possible": map(shorten, some.possible),
         "ruled out": map(shorten, some.ruled_out),
-        "labelsets": [_shown(size) for size in some.size_estimates],
+        "labelsets": map(_shown, some.size_estimates),
     }
     neither = ~some.possible_values.any(axis=2)
     if neither.any() and not (neither.all(axis=1) == neither.any(axis=1)).all():
         columns["neither on nor off"] = map(shorten, name_labels(some.label_names, neither))
     note = what_empty_means if any(size.at_most == 0 for size in some.size_estimates) else ""
-    table = html_table(columns, n_more=n_more, numbers=["labelsets"])
-    return html_page(
-        f"{region!r}: {confidence_level(region.significance)} confidence",
-        table,
-        *map(html_note, (note, region.statement)),
-    )
+    title = f"{region!r}: {confidence_level(region.significance)} confidence"
+    n_more = len(region) - ROWS_SHOWN
+    return _page(title, columns, ["labelsets"], n_more, note, region.statement)
 
 
 def _shown(size: RegionSize) -> str:
@@ -169,21 +176,21 @@ def _shown(size: RegionSize) -> str:
 
 def show_labels(predictions: Any) -> str:
     """Return the more plausible value of each label of the first objects, as HTML."""
-    some, n_more = predictions[:ROWS_SHOWN], max(len(predictions) - ROWS_SHOWN, 0)
+    some = predictions[:ROWS_SHOWN]
     p_values = some.p_values
-    close = np.argmax(p_values.min(axis=2), axis=1).tolist()
+    close = np.argmax(p_values.min(axis=2), axis=1)
+    of_close = p_values[np.arange(len(some)), close]
     columns = {
         "object": name_objects(some.index, len(some)),
         "labels more plausible on than off": map(
             in_words, name_labels(some.label_names, some.labels.astype(bool))
         ),
-        "least sure": [some.label_names[j] for j in close],
-        "p-value off": [float(p_values[i, j, 0]) for i, j in enumerate(close)],
-        "p-value on": [float(p_values[i, j, 1]) for i, j in enumerate(close)],
+        "least sure": [some.label_names[j] for j in close.tolist()],
+        "p-value off": of_close[:, 0].tolist(),
+        "p-value on": of_close[:, 1].tolist(),
     }
-    return html_page(
-        repr(predictions), html_table(columns, n_more=n_more, numbers=["p-value off", "p-value on"])
-    )
+    numbers, n_more = ["p-value off", "p-value on"], len(predictions) - ROWS_SHOWN
+    return _page(repr(predictions), columns, numbers, n_more)
 
 
 def show_ranked(ranked: Any) -> str:
@@ -194,19 +201,20 @@ def show_ranked(ranked: Any) -> str:
     n_shown = min(shape[0], max(1, 2 * ROWS_SHOWN // max(n_ranks, 1)))
     rows, ranks = np.nonzero(p_values[:n_shown, :n_ranks] > 0)
     labelsets = ranked.labelsets.reshape(*shape, len(ranked.label_names))[rows, ranks].astype(bool)
+    names = list(ranked.objects[:n_shown])
     columns = {
-        "object": [list(ranked.objects[:n_shown])[i] for i in rows],
+        "object": [names[i] for i in rows],
         "rank": (ranks + 1).tolist(),
         "labelset": map(in_words, name_labels(ranked.label_names, labelsets)),
         "p-value": p_values[rows, ranks].tolist(),
     }
-    table = html_table(columns, n_more=shape[0] - n_shown, numbers=["rank", "p-value"])
-    return html_page(f"The {shape[1]} most plausible labelsets of {count_objects(shape[0])}", table)
+    title = f"The {shape[1]} most plausible labelsets of {count_objects(shape[0])}"
+    return _page(title, columns, ["rank", "p-value"], shape[0] - n_shown)
 
 
 def show_summaries(summaries: Any) -> str:
     """Return the first summaries, as HTML."""
-    some, n_more = list(summaries[:ROWS_SHOWN]), max(len(summaries) - ROWS_SHOWN, 0)
+    some = list(summaries[:ROWS_SHOWN])
     columns = {
         "object": [one.name for one in some],
         "prediction": [in_words(one.labels) for one in some],
@@ -220,7 +228,5 @@ def show_summaries(summaries: Any) -> str:
     if any(one.note for one in some):
         columns["note"] = [one.note for one in some]
     title = f"{summaries!r}: {confidence_level(summaries.region.significance)} confidence"
-    return html_page(
-        title,
-        html_table(columns, n_more=n_more, numbers=["confidence", "credibility", "labelsets"]),
-    )
+    numbers, n_more = ["confidence", "credibility", "labelsets"], len(summaries) - ROWS_SHOWN
+    return _page(title, columns, numbers, n_more)

@@ -1,4 +1,4 @@
-"""Predictions in words: what is predicted for each object, what is sure, and how far to trust it."""
+"""Predictions in words: the labels of each object, what is sure, and how far to trust it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,10 @@ STRANGE = (
     "Low credibility: no labelset fits this object well. It may be unlike the calibration examples,"
     " so trust what is said about it less."
 )
-NOT_CERTAIN = "The search was stopped: the prediction is the best labelset found, and another may be more plausible."
+NOT_CERTAIN = (
+    "The search was stopped: the prediction is the best labelset found, and another may be more"
+    " plausible."
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class PlausibleLabelset:
 
 @dataclass(frozen=True)
 class ObjectSummary:
-    """What is predicted for one object, and how far to trust it; ``print`` it for a paragraph in words.
+    """What is predicted for one object, and how far to trust it; ``print`` it to read it.
 
     Made by :meth:`LabelsetPredictions.summary`.
 
@@ -85,7 +88,8 @@ class ObjectSummary:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> outputs, Y = [[0.9, 0.2, 0.4], [0.6, 0.1, 0.3], [0.3, 0.8, 0.4]], [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+    >>> outputs = [[0.9, 0.2, 0.4], [0.6, 0.1, 0.3], [0.3, 0.8, 0.4]]
+    >>> Y = [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
     >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city", "night"])
     >>> (summary,) = predictor.predict_labelsets([[0.9, 0.1, 0.4]]).summary(significance=0.4, top=3)
     >>> print(summary)
@@ -128,11 +132,8 @@ class ObjectSummary:
         """Say how many labelsets are left, and what that means for labels."""
         if self.n_labelsets.at_most == 0:
             return "no labelset is left."
-        left = (
-            "1 labelset is"
-            if self.n_labelsets.at_most == 1
-            else f"{self.n_labelsets} labelsets are"
-        )
+        one = self.n_labelsets.at_most == 1
+        left = "1 labelset is" if one else f"{self.n_labelsets} labelsets are"
         decided = {"Sure": self.sure, "Possible": self.possible, "Ruled out": self.ruled_out}
         parts = [f"{word}: {shorten(names)}." for word, names in decided.items() if names]
         return " ".join([f"{left} left.", *parts])
@@ -140,7 +141,7 @@ class ObjectSummary:
 
 @dataclass(eq=False, repr=False)
 class Summaries(Sequence[ObjectSummary]):
-    """One :class:`ObjectSummary` per object, made when it is looked at; ``print`` it for all of them in words.
+    """One :class:`ObjectSummary` per object, computed on access; ``print`` it to read them.
 
     Made by :meth:`LabelsetPredictions.summary`. It is indexed and sliced like a list.
 
@@ -156,8 +157,10 @@ class Summaries(Sequence[ObjectSummary]):
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
-    >>> summaries = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]]).summary(significance=0.5, top=1)
+    >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
+    >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]])
+    >>> summaries = predictions.summary(significance=0.5, top=1)
     >>> print(summaries)
     Object 0: sea (confidence 0.667, credibility 0.667).
     At 50 % confidence 1 labelset is left. Sure: sea. Ruled out: city.
@@ -172,12 +175,7 @@ class Summaries(Sequence[ObjectSummary]):
 
     region: LabelsetRegion
     n_top: int
-
-    @property
-    def names(self) -> Sequence[Any]:
-        """What the objects are called."""
-        names: Sequence[Any] = self._predictions._objects
-        return names
+    names: Sequence[Any]
 
     @property
     def _predictions(self) -> Any:
@@ -192,19 +190,15 @@ class Summaries(Sequence[ObjectSummary]):
     def __getitem__(self, objects: slice) -> "Summaries": ...
     def __getitem__(self, objects: Any) -> Any:
         if np.ndim(objects) or isinstance(objects, slice):
-            return self._take(objects)
+            names = [self.names[i] for i in np.arange(len(self))[objects].tolist()]
+            return Summaries(self.region[objects], self.n_top, names)
         i = index(objects)
         if not -len(self) <= i < len(self):
             raise IndexError(f"There are {len(self)} objects, got index {i}.")
         # this object alone, unless all are there: with very many labels the others may take hours
-        return (
-            self._records[i]
-            if "_records" in vars(self)
-            else self._take([i % len(self)])._records[0]
-        )
-
-    def _take(self, objects: Any) -> "Summaries":
-        return Summaries(self.region[objects], self.n_top)
+        if "_records" in vars(self):
+            return self._records[i]
+        return self[i % len(self) : i % len(self) + 1]._records[0]
 
     def __iter__(self) -> Iterator[ObjectSummary]:
         return iter(self._records)
@@ -220,7 +214,7 @@ class Summaries(Sequence[ObjectSummary]):
         return show_summaries(self)
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """Return a DataFrame with one row per object and labels as texts, for people and spreadsheets.
+        """Return a DataFrame with one row per object and labels as texts, for spreadsheets.
 
         Parameters
         ----------
@@ -230,8 +224,10 @@ class Summaries(Sequence[ObjectSummary]):
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
-        >>> frame = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]]).summary(significance=0.5).to_frame()
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
+        >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]])
+        >>> frame = predictions.summary(significance=0.5).to_frame()
         >>> print(frame[["prediction", "sure", "possible", "ruled_out", "size"]])
           prediction  sure possible ruled_out  size
         0        sea   sea               city     1
@@ -246,7 +242,7 @@ class Summaries(Sequence[ObjectSummary]):
         return make_frame(columns, index=self._predictions.index, library=library)
 
     def columns(self) -> dict[str, Any]:
-        """Return all that the summaries say as columns, for tables of very many objects: no record is made.
+        """Return all that the summaries say as columns, for tables of very many objects.
 
         Returns
         -------
@@ -260,10 +256,14 @@ class Summaries(Sequence[ObjectSummary]):
         Examples
         --------
         >>> from labelsure import calibrate_outputs
-        >>> predictor = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
-        >>> columns = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]]).summary(significance=0.5, top=1).columns()
-        >>> columns["sure"].to_list(), columns["n_labelsets"].tolist(), columns["top1_p"].round(3).tolist()
-        ([('sea',), ('city',)], [1, 1], [0.667, 1.0])
+        >>> outputs, Y = [[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]]
+        >>> predictor = calibrate_outputs(outputs, Y, label_names=["sea", "city"])
+        >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.1, 0.9]])
+        >>> columns = predictions.summary(significance=0.5, top=1).columns()
+        >>> columns["sure"].to_list(), columns["n_labelsets"].tolist()
+        ([('sea',), ('city',)], [1, 1])
+        >>> columns["top1_p"].round(3).tolist()
+        [0.667, 1.0]
         """
         pred, said = self._predictions, self._said()
         note = said.pop("note")
@@ -316,7 +316,7 @@ class Summaries(Sequence[ObjectSummary]):
         return said | {"note": self._notes()}
 
     def _most_plausible(self) -> list[tuple[PlausibleLabelset, ...]]:
-        """Return the most plausible labelsets of each object; fewer where there are fewer candidates."""
+        """Return the most plausible labelsets of each object, or all where there are fewer."""
         if self.n_top == 0:
             return [()] * len(self)
         ranked = self._predictions.top(self.n_top)
@@ -325,9 +325,8 @@ class Summaries(Sequence[ObjectSummary]):
         members = self.region.hold(labelsets, np.arange(n).repeat(k)).tolist()
         names = name_labels(self._predictions.label_names, labelsets.astype(bool))
         rows = list(map(PlausibleLabelset, names, ranked.p_values.ravel().tolist(), members))
-        return [
-            tuple(row for row in rows[i * k : (i + 1) * k] if row.p_value > 0) for i in range(n)
-        ]
+        blocks = [rows[i * k : (i + 1) * k] for i in range(n)]
+        return [tuple(row for row in block if row.p_value > 0) for block in blocks]
 
     def _notes(self) -> RepeatedValues:
         """Return what to beware of for each object."""
