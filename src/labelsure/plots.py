@@ -169,7 +169,7 @@ class CalibrationDisplay(Display):
             **shade,
         )
         (self.diagonal_,) = ax.plot(
-            [0, 1], [0, 1], color="black", linewidth=0.8, linestyle="--", label="asked for"
+            [0, 1], [0, 1], color="black", linewidth=0.8, linestyle="--", label="diagonal"
         )
         self.bound_line_ = None
         if self.bound is not None and not np.allclose(self.bound, curve.significance):

@@ -133,17 +133,6 @@ def test_nothing_is_recommended_where_nothing_is_known():
     assert "Ask nothing yet" in str(advice)
 
 
-def test_outputs_of_all_folds_are_understood():
-    folds = np.arange(100) % 2
-    outputs = KNN.predict_proba(X[200:300])
-    for calibrate in (calibrate_outputs, calibrate_labels):
-        predictor = calibrate(outputs, Y[200:300], folds=folds)
-        new = KNN.predict_proba(X[300:500])
-        assert (
-            len(advise(predictor, np.stack([new, new**2]), Y[300:500], levels=[0.2]).answers) == 7
-        )
-
-
 def test_code_runs_as_it_is_written():
     """Every line that is recommended, with the names that it uses."""
     model = MODELS["inductive"].fit(X[TRAIN], Y[TRAIN])

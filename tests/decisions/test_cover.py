@@ -75,23 +75,6 @@ def test_no_smaller_number_of_labels_would_do(bag, twentieths):
     assert cover.reached == bool(passing)
 
 
-def test_outputs_of_0_and_1_and_objects_without_labels_work():
-    outputs = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
-    for form in FORMS:
-        cover = control_cover(outputs, np.zeros((3, 3)), target=0.5, form=form)
-        assert cover.reached
-        assert not cover.predict([[0.2, 0.1, 0.3]]).any()
-    full = control_cover(outputs, np.ones((3, 3)), target=0.5, form="chance")
-    assert full.predict(outputs).all()
-
-
-def test_too_few_examples_are_covered_by_all_labels():
-    cover = control_cover([[0.9, 0.2]], [[1, 0]], target=0.9)
-    assert not cover.reached
-    assert cover.predict([[0.0, 0.0]]).all()
-    assert "Too few examples show that" in cover.statement
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

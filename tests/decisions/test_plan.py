@@ -10,7 +10,6 @@ from sklearn.datasets import make_multilabel_classification
 
 from labelsure import CrossConformalClassifier, InductiveConformalClassifier, MLkNNClassifier
 from labelsure.decisions import plan
-from labelsure.metrics import answers_needed
 
 X, Y = make_multilabel_classification(
     n_samples=200, n_classes=5, n_labels=2, length=200, random_state=0
@@ -47,13 +46,6 @@ def test_next_answer_goes_where_the_fewest_further_ones_are_expected():
         ]
         assert session.object == int(np.argmin(expected))
         session.answer(session.question.answer_for(TRUTH[session.object]))
-
-
-def test_plan_settles_more_than_the_same_answers_in_the_order_of_objects():
-    needed = answers_needed(REGION, TRUTH, certain=False)
-    for budget in (20, 60, 100):
-        in_order = (np.cumsum(needed.costs) <= budget).sum()
-        assert play(plan(REGION, budget=budget)).settled.sum() > in_order
 
 
 def test_settled_objects_are_wrong_only_where_the_region_misses():

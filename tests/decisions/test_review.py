@@ -214,17 +214,6 @@ def test_other_examples_than_those_of_fit_are_noticed():
         ReviewSelector(model).calibrate(X[299::-1], Y[299::-1], from_fit=True)
 
 
-def test_statement_says_how_many_examples_do_not_know_the_label():
-    hidden = Y[HELD_OUT].astype(float)
-    hidden[::2, 1] = np.nan
-    selector = ReviewSelector(KNN, label=1).calibrate(X[HELD_OUT], hidden)
-    selection = selector.select(X[NEW], alpha=0.3)
-    assert selection.accepted.any()
-    assert (
-        "75 more held-out examples do not say whether they have this label" in selection.statement
-    )
-
-
 def test_classifier_without_outputs_needs_a_function():
     class Silent:
         def predict(self, X):
@@ -281,23 +270,6 @@ def test_probability_of_few_wrong_labels_is_that_of_all_such_labelsets(outputs, 
     np.testing.assert_allclose(
         np.exp(log_probability(predicted, outputs, Question(4, at_most))), by_hand, atol=1e-12
     )
-
-
-def test_probability_of_very_many_labels_stays_apart():
-    """Below the smallest float, where a plain product is 0 for both."""
-    outputs = np.array([[0.4] * 3000, [0.41] * 3000])
-    first, second = log_probability(
-        np.zeros((2, 3000), dtype=np.int8), outputs, Question(3000, at_most=1)
-    )
-    assert -2000 < second < first < -1000
-
-
-def test_gap_is_the_difference_of_the_two_lowest_scores():
-    predictor = calibrate_outputs(OUTPUTS, CALIBRATION)
-    predicted, gap = predict_with_sureness(predictor, [[0.8, 0.3]], Question(2), "gap")
-    scores = sorted(predictor.nonconformity([[0.8, 0.3]] * 4, [[0, 0], [1, 0], [0, 1], [1, 1]]))
-    assert predicted.tolist() == [[1, 0]]
-    assert gap == pytest.approx(scores[1] - scores[0])
 
 
 NAN = float("nan")

@@ -92,19 +92,6 @@ def test_number_of_examples_said_to_be_needed_is_enough():
         assert select_objects([0.0] * n, [False] * n, new).accepted.sum() == accepted
 
 
-def test_hopeless_selection_is_called_so():
-    """The surest are wrong as often as others, so no number of examples helps."""
-    selection = select_objects([1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0])
-    assert "More held-out examples would not change that" in selection.statement
-    level = float(selection.statement.split("any is accepted is ")[1].split(". ")[0])
-    assert select_objects(
-        [1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0], alpha=level + 0.001
-    ).accepted.any()
-    assert not select_objects(
-        [1.0, 0.0] * 50, [False, True] * 50, [1.0, 0.0], alpha=level - 0.001
-    ).accepted.any()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

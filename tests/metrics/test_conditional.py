@@ -92,19 +92,6 @@ def test_worst_group_is_rarely_accused_in_vain():
     assert binomtest(n_accused, 300, 0.025, alternative="greater").pvalue < FALSE_ALARM
 
 
-def test_table_is_printed_and_framed():
-    table = coverage_by_group([True, True, False, True], ["a", "a", "b", "b"], name="place")
-    lines = str(table).splitlines()
-    assert lines[0].startswith("Coverage of 4 objects: 0.7500 (")
-    assert lines[1].split() == ["place", "objects", "coverage", "low", "high"]
-    assert lines[3].split()[:3] == ["b", "2", "0.5000"]
-    assert lines[4].startswith("Worst: b, 0.5000 (")
-    assert "95 % for all 2 groups at once" in lines[4]
-    frame = table.to_frame()
-    assert frame.index.name == "place"
-    assert frame["coverage"].tolist() == [1.0, 0.5]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -105,13 +105,6 @@ def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None)
     return LabelsetPredictions(FoldEngine([fold], allow_empty=allow_empty, options=options))
 
 
-def test_all_candidates_are_false_where_the_truth_is_no_candidate():
-    predictions = predictions_by_flips(1, 2, allow_empty=False)
-    criteria = metrics.efficiency_criteria([[0, 0]], predictions, 0.1)
-    assert (criteria.S, predictions.credibility[0]) == (criteria.OF, criteria.OU)
-    assert criteria.OE == criteria.N == (3.0,)
-
-
 def test_criteria_work_for_more_labels_than_can_be_listed():
     """60 labels; region {at most one flip}: 61 labelsets."""
     predictions, level = predictions_by_flips(2, 60), 1 - 1.5 / 61

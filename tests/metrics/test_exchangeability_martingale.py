@@ -129,17 +129,6 @@ def test_false_alarms_are_as_rare_as_promised(method):
     assert alarms > 0
 
 
-def test_p_values_of_one_calibration_set_raise_false_alarms():
-    """Why p-values must be online: read off one set of 20 scores they are not independent, and alarms are many."""
-    rng = np.random.default_rng(3)
-    alarms = 0
-    for _ in range(200):
-        calibration, scores = np.sort(rng.random(20)), rng.random(500)
-        p_values = (20 - np.searchsorted(calibration, scores) + 1 - rng.random(500)) / 21
-        alarms += run(p_values, alarm_at=20).alarm is not None
-    assert alarms > 60
-
-
 @pytest.mark.parametrize(
     ("method", "shift", "n_after"), [("simple_jumper", 1.0, 150), ("power_mixture", 1.5, 400)]
 )

@@ -5,11 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, spearmanr
-from sklearn.datasets import make_multilabel_classification
-from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
 
-from labelsure import InductiveConformalClassifier
 from labelsure.metrics import OnlinePValues, online_p_values
 
 FALSE_ALARM = 1e-4
@@ -64,21 +60,6 @@ def test_online_p_values_are_independent_and_uniform(ties):
         assert kstest(p_values[:, n], "uniform").pvalue > FALSE_ALARM
     for n in range(7):
         assert spearmanr(p_values[:, n], p_values[:, n + 1]).pvalue > FALSE_ALARM
-
-
-def test_the_next_online_p_value_is_that_of_the_inductive_predictor():
-    """Without ties, but for smoothing: the model's p-value is k/(m+1), the online one within 1/(m+1) below it."""
-    X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
-    base = OneVsRestClassifier(LogisticRegression()).fit(X[:50], Y[:50])
-    model = InductiveConformalClassifier(base, prefit=True, empty="allow").fit(X[50:100], Y[50:100])
-    known, new = model.nonconformity(X[50:100], Y[50:100]), model.nonconformity(X[100:], Y[100:])
-    assert len({*known, *new}) == 70
-    p_values = [OnlinePValues(random_state=i) for i in range(20)]
-    for one in p_values:
-        one.update_many(known)
-    online = np.array([one.update(score) for one, score in zip(p_values, new, strict=True)])
-    inductive = model.predict_labelsets(X[100:]).p_value(Y[100:])
-    assert np.ceil(online * 51).tolist() == np.round(inductive * 51).tolist()
 
 
 @pytest.mark.parametrize(

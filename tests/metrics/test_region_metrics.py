@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelsure.engine import RegionSize
 from labelsure.metrics import (
     SizeHistogram,
     error_rate,
@@ -118,13 +117,6 @@ def test_size_histogram_table_shows_empties_and_the_bins_in_use():
 def test_region_size_averages_equal_those_of_numpy(sizes):
     assert mean_region_size(sizes) == pytest.approx(np.mean(sizes))
     assert median_region_size(sizes) == pytest.approx(np.median(sizes))
-
-
-def test_estimated_sizes_count_by_their_value():
-    estimate = RegionSize(3 * 2**40, 2**41, 2**42, coverage_level=0.99, at_least=5, at_most=2**60)
-    histogram = size_histogram([1, estimate])
-    assert histogram.to_dict()["2^41+1-2^42"] == 0.5
-    assert mean_region_size([1, estimate]) == (1 + 3 * 2**40) / 2
 
 
 def test_region_sizes_may_be_floats():

@@ -83,7 +83,7 @@ def test_calibration_display_draws_errors_and_bands(predictions):
     assert (curve.simultaneous_band[0] < curve.low).any()
     assert (curve.simultaneous_band[1] > curve.high).all()
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == ["ours", "90 %, all levels at once", "90 %, each level", "asked for"]
+    assert legend == ["ours", "90 %, all levels at once", "90 %, each level", "diagonal"]
     assert display.bound_line_ is None  # an inductive predictor proves what was asked for
 
 

@@ -105,11 +105,3 @@ def test_one_labelset_is_asked_for_all_objects(labelset):
 def test_labelsets_that_are_none_are_refused(labelset, message):
     with pytest.raises(ValueError, match=message):
         check_labelsets(labelset, n_objects=2, label_names=NAMES)
-
-
-def test_index_of_labels_of_a_series_is_read():
-    pandas = pytest.importorskip("pandas")
-    row = pandas.Series([1, 0, 0, 1], index=["field", "sea", "beach", "city"])
-    assert check_labelsets(row, n_objects=1, label_names=NAMES).tolist() == [[0, 0, 1, 1]]
-    unnamed = pandas.Series([1, 0, 0, 1])
-    assert check_labelsets(unnamed, n_objects=1, label_names=NAMES).tolist() == [[1, 0, 0, 1]]

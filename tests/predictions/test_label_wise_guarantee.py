@@ -44,22 +44,6 @@ def test_one_held_out_part_keeps_the_significance(smoothed):
     )
 
 
-@pytest.mark.parametrize("smoothed", [False, True])
-def test_label_conditional_regions_say_what_holds_for_both_values(smoothed):
-    pred = predict(conditional=True, smoothed=smoothed)
-    assert pred.region(0.3).statement == (
-        "Some label is wrong with probability at most 0.3, for exchangeable examples (Lambrou,"
-        " Papadopoulos 2016, from what holds for each label: Papadopoulos, Proedrou, Vovk,"
-        " Gammerman 2002; Vovk, Gammerman, Shafer 2005). Each label by itself is wrong with"
-        " probability at most 0.1, both among the objects that have it and among those that do not."
-    )
-    assert (
-        "More than one label is wrong with probability at most 0.3,"
-        in pred.region(0.3, at_most_wrong=1).statement
-    )
-    assert "probability at most 0.2, both among" in pred.region(0.3, at_most_wrong=1).statement
-
-
 def test_folds_keep_the_bound_of_cross_conformal_p_values():
     pred = predict(n_folds=5)
     bound = min(by_size(0.1, 100, 5), 2 * 0.1 + (1 - 5 / 100) / 6)

@@ -101,22 +101,6 @@ def test_no_objects_give_empty_answers(allow_empty):
         assert list(region) == []
 
 
-@pytest.mark.parametrize(
-    ("n_labels", "table", "candidates"),
-    [(40, "32 TiB", "320 TiB"), (1000, r"2\^1005 bytes", r"2\^1012 bytes")],
-)
-def test_tables_too_large_for_memory_are_refused(n_labels, table, candidates):
-    pred = random_predictions(4, n_labels)
-    with pytest.raises(
-        ValueError, match=rf"p-value table for 4 objects and {n_labels} labels would take {table}"
-    ):
-        pred.p_values()
-    with pytest.raises(
-        ValueError, match=rf"table of candidates.* {n_labels} labels would take {candidates}"
-    ):
-        pred.candidates()
-
-
 @pytest.mark.parametrize("n_labels", [25, 70, 1000])
 def test_predictions_work_for_any_number_of_labels(n_labels):
     """One score decides everything: each label on costs one or saves one, and calibration scores are 0 to 9."""

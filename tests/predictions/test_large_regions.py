@@ -90,22 +90,6 @@ def test_sizes_are_whole_numbers_or_estimates():
     assert forced.size_estimates == estimated.size_estimates
 
 
-@pytest.mark.parametrize("n_labels", [40, 64, 159])
-def test_answers_do_not_depend_on_threads_for_many_labels(n_labels):
-    options = EngineOptions(block_objects=3)
-    one, two, all_cores = (
-        predictions_by_distance(n_labels, 10, n_jobs=jobs, options=options)[0]
-        for jobs in (1, 2, -1)
-    )
-    level = 1 - 1.5 / (n_labels + 1)
-    for other in (two, all_cores):
-        assert np.array_equal(one.labelsets, other.labelsets)
-        assert np.array_equal(one.confidence, other.confidence)
-        assert np.array_equal(one.label_p_values, other.label_p_values)
-        assert np.array_equal(one.region(level).sizes, other.region(level).sizes)
-        assert np.array_equal(one.top(7).labelsets, other.top(7).labelsets)
-
-
 @pytest.mark.parametrize("n_labels", [5, 70])
 def test_empty_regions_of_any_number_of_labels(n_labels):
     best = np.random.default_rng(n_labels).integers(0, 2, size=(2, n_labels))
@@ -164,25 +148,3 @@ def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
     assert forced.sizes.tolist() == [everything, everything, 1, 1]
     assert forced.log2_sizes.tolist() == [n_labels, n_labels, 0, 0]
     assert [forced[2].size, forced[:3][2].size, forced.size_estimates[2].at_least] == [1, 1, 1]
-
-
-def test_sizes_are_as_precise_as_asked_for():
-    """Exact sizes do not depend on it, regions of regions keep it, and it is printed where it is not one bit."""
-    pred, _ = predictions_by_distance(100, options=EngineOptions(count_budget=1000))
-    assert pred.region(0.5)[:1].bits == 1
-    assert pred.region(0.5, bits=0.1)[:1].bits == 0.1
-    assert "bits" not in repr(pred.region(0.5))
-    assert (
-        repr(pred.region(0.5, bits=0.1)[:1])
-        == "LabelsetRegion(significance=0.5, bits=0.1, 1 object)"
-    )
-    widths = []
-    for bits in (2, 1, 0.1):
-        (size,) = pred.region(0.4, bits=bits)[:1].size_estimates
-        assert max(log2(size.high / size.value), log2(size.value / size.low)) <= bits
-        widths.append(size.high - size.low)
-    assert widths[2] < widths[1]
-    exact = pred.region(1 - 1.5 / 101)
-    assert (
-        exact.sizes.tolist() == pred.region(1 - 1.5 / 101, bits=0.01).sizes.tolist() == [101, 101]
-    )

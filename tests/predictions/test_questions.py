@@ -134,17 +134,6 @@ def test_undo_goes_back_through_the_same_questions(data, i, cost):
         asking.undo()
 
 
-def test_expected_answers_are_the_entropy_of_the_weights():
-    region = PREDICTIONS["posterior"].region(0.1)
-    for i, expected in enumerate(region.expected_answers):
-        members = region[i].members().labelsets
-        if len(members):
-            share = posterior_of(MODELS["posterior"], i, members)
-            share = share / share.sum()
-            assert expected == pytest.approx(-(share * np.log2(share)).sum(), abs=1e-6)
-    assert region[[3, 1]].expected_answers.tolist() == region.expected_answers[[3, 1]].tolist()
-
-
 def test_bad_answers_are_refused_in_one_line():
     asking = PREDICTIONS["posterior"].region(0.05)[0].questions()
     with pytest.raises(ValueError, match=r"label must be a label's name.*got 'fog'\. The labels"):

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 import labelset_reference
 from fold_strategies import fold_lists, smoothing, weighing_of
 from labelsure import calibrate_labels, calibrate_outputs
-from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine, StoredEngine
 from labelsure.engine._weighing import Weighing
-from labelsure.measures._energy import Energy
 from labelsure.predictions import Guarantee, LabelsetPredictions
 from labelsure.predictions._guarantee import as_promised
 
@@ -196,12 +194,3 @@ def test_region_at_a_level_that_cannot_be_reached_warns():
         warnings.simplefilter("error")
         assert pred.region(0.2).sizes.tolist() == [3, 0]
         assert region[:1].sizes.tolist() == [4]  # said once is enough
-
-
-def test_total_scores_break_ties_between_members():
-    """p-values tie at 1/2 for all but the calibration score; total scores 3, 1, 4, 2 order them."""
-    energy = Energy(np.array([3]), np.array([[-2, 1]]))
-    pred = LabelsetPredictions(FoldEngine([Fold(np.sort(np.array([0])), energy)], allow_empty=True))
-    assert pred.p_values().tolist() == [[0.5] * 4]
-    assert pred.region(0.1)[0].members().labelsets.tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
-    assert pred.labelsets.tolist() == [[1, 0]]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from labelsure import calibrate_labels, calibrate_outputs
-from labelsure.predictions._frames import make_frame
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -113,20 +112,6 @@ def test_labels_called_like_our_columns_take_a_prefix(layout, library):
             assert list(frame.columns)[:3] == ["is_confidence", "is_size", "is_object"]
 
 
-@pytest.mark.parametrize("bad", [{"layout": "tall"}, {"library": "arrow"}])
-def test_unknown_layouts_and_libraries_are_refused(bad):
-    (name, value), pred = *bad.items(), predict()
-    for table in (
-        pred,
-        pred.region(0.2),
-        pred.top(1),
-        predict_labels(),
-        predict_labels().region(0.2),
-    ):
-        with pytest.raises(ValueError, match=f"{name} must be one of .*, got '{value}'"):
-            table.to_frame(**bad)
-
-
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_summaries_as_tables_say_what_they_say_in_words(library):
     summaries = predict("pandas").summary(0.3)
@@ -212,14 +197,3 @@ def test_notebooks_escape_names():
         *[part[:40] for part in examples()], label_names=["<img src=x>", "a&b", '"']
     )
     assert "<img" not in labels.predict_labels(new_objects("array")).region(0.2)._repr_html_()
-
-
-def test_names_of_an_index_that_are_taken_become_object():
-    index = pandas.Index(["x"], name="sea")
-    assert make_frame({"sea": [1]}, index=index, library="polars").columns == ["object", "sea"]
-    levels = pandas.MultiIndex.from_tuples([("x", 1)], names=["day", None])
-    assert make_frame({"sea": [1]}, index=levels, library="polars").columns == [
-        "day",
-        "object_1",
-        "sea",
-    ]

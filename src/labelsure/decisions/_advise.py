@@ -36,7 +36,7 @@ from labelsure.decisions._review import (
 from labelsure.decisions._selection import select_objects
 from labelsure.decisions._thresholds import control_precision, control_recall
 
-# the strongest answers first; "review" asks for something else, and is never recommended first
+# the strongest answers first; "review" answers another need and is never recommended first
 QUESTIONS = {
     "labelsets": "Which labelsets cannot be ruled out?",
     "few wrong": "What is each label, so that at most h of them are wrong?",
@@ -136,8 +136,8 @@ def advise(
         Errors: significances, one minus targets of recall, precision and cover, shares of wrong
         ones accepted.
     max_objects : int, default=1000
-        How many examples are drawn at most; labelsets are looked at for 100 objects, and up to 1000
-        of each counted.
+        The largest number of examples drawn. Labelsets are computed for at most 100 objects, and
+        counted up to 1000 each.
     random_state : int, RandomState or None, default=0
         For the draws.
 

@@ -53,7 +53,7 @@ class LabelCover:
     form : str
         How labels are cut off.
     target : float
-        The probability asked for.
+        The requested probability.
     reached : bool
         Whether the calibration examples show that the target is reached; where they do not, all
         labels are predicted.

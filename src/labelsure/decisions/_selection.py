@@ -45,7 +45,7 @@ class Selection:
         The lowest sureness accepted; infinity where nothing is. Where ties are broken at random,
         some objects with just this sureness are not accepted.
     alpha : float
-        The level asked for.
+        The requested level.
     n_held_out, n_wrong : int
         The held-out examples, and how many of their predictions are wrong.
     statement : str
@@ -316,7 +316,7 @@ def _explain_none(
 
 
 def check_sureness(values: Any, name: str) -> FloatArray:
-    """Return one number per object, infinite ones among them, or say what is wrong."""
+    """Return one number per object, possibly infinite, or raise ValueError."""
     numbers = as_numbers(values, name=name, shape="(n_objects,)")
     if numbers.ndim != 1 or len(numbers) == 0:
         raise ValueError(

@@ -20,7 +20,7 @@ proven about L' holds for L.
 The price is high where many examples have no label that is known to be true: these lose everything
 in all but the largest sets. In a simulation with 30 % of the labels unknown, where 0.20 of the true
 labels may be missed, 0.07 are with three labels, 0.11 with six and 0.18 with twelve: 2.7, 1.8 and
-1.1 times fewer than asked for.
+1.1 times fewer than the target allows.
 
 *Precision.* The same with the predicted labels in the place of the true ones: L' is the share of
 false ones among the known labels in S, and 1 where S holds labels of which none is known.
@@ -99,7 +99,7 @@ class ThresholdPredictor:
     threshold : float
         0 keeps all labels, infinity none.
     target : float
-        The recall or the precision asked for.
+        The requested recall or precision.
     reached : bool
         Whether the calibration examples show that the target is reached. Where they do not, the
         threshold is the one that cannot fail: 0 for recall, infinity for precision.
@@ -178,7 +178,7 @@ def control_recall(
       independent examples the mean recall of new objects is at least the target with probability 1
       - ``delta`` over calibration sets.
 
-    All thresholds at which anything changes are looked at, exactly; there is no grid.
+    All thresholds at which anything changes are tested exactly; there is no grid.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def control_recall(
         The calibration examples' labels, zeros and ones, or NaN where a label is not known: chance
         must decide which labels of an object are known, treating them all alike, whatever their
         values. An example with unknown labels loses the share missed of those known to be true, and
-        everything where there is none, unless all its unknown labels are in the set.
+        everything if none is known to be true, unless all its unknown labels are in the set.
     target : float, default=0.9
         The recall to be reached, strictly between 0 and 1.
     method : {"crc", "rcps"}, default="crc"
@@ -375,7 +375,7 @@ def control_precision(
         How many tests are kept from failing together. Bonferroni finds low thresholds beyond one
         that fails, but pays for every threshold of the grid.
     bound : {"betting", "hoeffding-bentkus"}, default="betting"
-        What the tests are made of. "betting" depends on the order of the examples, which must not
+        The test of each threshold. "betting" depends on the order of the examples, which must not
         have been sorted by anything to do with their outputs or labels; the other does not, and
         fails 2 to 4 times less often than ``delta`` allows.
 
@@ -542,7 +542,7 @@ def count_known(
 
 
 def add_assumption(statement: str, unknown: BoolArray | None) -> str:
-    """Return a statement with what unknown labels need to be like, where there are any."""
+    """Return a statement with the assumption about unknown labels, if there are any."""
     if unknown is None:
         return statement
     return f"{statement} {ASSUMPTION.format(n=int(unknown.any(axis=1).sum()), m=len(unknown))}"

@@ -23,7 +23,7 @@ class CalibrationCurve:
     Attributes
     ----------
     significance : array of shape (m,)
-        The levels, in the order asked for.
+        The levels, in the order given.
     error_rate : array of shape (m,)
         The share of objects whose region misses the true labelset.
     low, high : arrays of shape (m,)

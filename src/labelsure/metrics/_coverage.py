@@ -234,7 +234,7 @@ def coverage_by_group(
     Returns
     -------
     ConditionalCoverage
-        ``print`` it, or ``to_frame()``; ``worst`` is the group to look at, with limits that allow
+        ``print`` it, or ``to_frame()``; ``worst`` is the group to inspect, with limits that allow
         for the choice.
 
     Notes

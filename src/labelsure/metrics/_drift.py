@@ -214,13 +214,13 @@ class ExchangeabilityMartingale:
     r"""A test of exchangeability that never ends: capital bet against uniform p-values, an alarm.
 
     The bettor starts with 1 and bets on each p-value before it is seen. As long as examples are
-    exchangeable nobody can grow rich: the capital :math:`S_n` is a martingale, and by Ville's
+    exchangeable no bettor can grow rich: the capital :math:`S_n` is a martingale, and by Ville's
     inequality [1]_
 
     .. math:: P(\exists n : S_n \ge c) \le 1 / c
 
     so an alarm at c is false with probability at most 1 / c, however long the test runs and however
-    often it is looked at.
+    often it is checked.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ class ExchangeabilityMartingale:
 
 
 def check_p_values(p_values: ArrayLike, *, allow_zero: bool) -> FloatArray:
-    """Return p-values as an array of shape (n,), or say what is wrong.
+    """Return p-values as an array of shape (n,), or raise ValueError.
 
     Examples
     --------

@@ -525,7 +525,7 @@ def check_predictions(predictions: Any, *others: type) -> Any:
 
 
 def check_true_labels(Y_true: LabelMatrixLike, predictions: LabelsetPredictions) -> LabelMatrix:
-    """Return the true labels of the predicted objects as a label matrix, or say what is wrong.
+    """Return the true labels of the predicted objects as a label matrix, or raise ValueError.
 
     Examples
     --------
@@ -543,7 +543,7 @@ def check_true_labels(Y_true: LabelMatrixLike, predictions: LabelsetPredictions)
 
 
 def check_levels(significance: float | Iterable[float]) -> tuple[float, ...]:
-    """Return one or several significance levels as a tuple, or say what is wrong.
+    """Return one or several significance levels as a tuple, or raise ValueError.
 
     Examples
     --------

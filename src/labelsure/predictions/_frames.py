@@ -124,7 +124,7 @@ def make_frame(columns: Mapping[str, Any], *, index: Any = None, library: str | 
     columns : mapping of names to arrays of shape (n,)
         In order.
     index : pandas index, polars Series or None
-        What the objects are called. Where polars is asked for, a pandas index becomes the first
+        What the objects are called. For polars, a pandas index becomes the first
         columns.
     library : {"pandas", "polars"} or None
         None: the one of the index, else pandas.

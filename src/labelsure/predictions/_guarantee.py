@@ -22,7 +22,7 @@ class Guarantee:
     Attributes
     ----------
     name : str
-        As the user asked for it.
+        As in the parameter ``guarantee``.
     error_bound : callable
         Takes the significance and returns a number that the probability of missing the true
         labelset is at most.
@@ -130,10 +130,6 @@ class NoGuarantee:
     what: str
     vacuous_below: ClassVar[None] = None
     limit: ClassVar[str] = ""
-
-    def reaches(self, significance: float) -> bool:  # noqa: ARG002
-        """Tell that no level is known to be out of reach."""
-        return True
 
     def sentence(self, significance: float) -> str:  # noqa: ARG002
         """Return that nothing is proven."""

@@ -45,7 +45,7 @@ class JointScores:
     where its conformal p-value is at most the significance.
 
     With several folds, fold k counts g_k(j, c) calibration scores that are at least |c - o_j|
-    under its own model, and p(psi) is made of the sum over the folds of their counts for
+    under its own model, and p(psi) is computed from the sum over the folds of their counts for
     s(psi). Where h + 1 labels of psi are ruled out, s(psi) is at least the least of their
     scores in every fold, so that sum is at most the sum of the largest g_k among these labels.
     With h = 0 that is the sum for one label. For h > 0 the values of all labels are put in the
@@ -144,7 +144,7 @@ class LabelWiseRegion(Region):
     p_values : array of shape (n, q, 2)
         Those of each label by itself.
     significance : float
-        What was asked for.
+        The requested significance.
     at_most_wrong : int or None
         h, the number of labels that may be wrong; None where each label is decided by itself.
     level : fractions.Fraction
@@ -318,7 +318,7 @@ class LabelWisePredictions:
     nearer_on : bool array of shape (n, q)
         Whether "on" has the lower score.
     joint : JointScores or None
-        What p-values of "at most h labels are wrong" are made of; None for label-conditional
+        The scores behind p-values of "at most h labels are wrong"; None for label-conditional
         p-values.
     guarantee : LabelWiseGuarantee
         What is proven about the p-values; ``region(0.1).statement`` says it in a sentence.

@@ -53,7 +53,7 @@ class LabelsetPredictions:
     """The plausibility of every labelset for each of n objects.
 
     Made by ``predict_labelsets`` of a conformal predictor; nothing exponential is computed before
-    it is asked for.
+    it is needed.
 
     Attributes
     ----------
@@ -266,7 +266,8 @@ class LabelsetPredictions:
         (LabelsetRegion(significance=0.35, 1 object), LabelsetRegion(significance=0.35, 1 object))
         """
         significance = choose_significance(significance, confidence)
-        if not self.guarantee.reaches(significance):
+        least = self.guarantee.vacuous_below
+        if least is not None and check_significance(significance) < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
         return self._region(significance, force_nonempty, bits)
 

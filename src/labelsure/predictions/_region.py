@@ -136,7 +136,7 @@ class Region:
 class LabelsetRegion(Region):
     """The prediction regions of several objects: the labelsets that cannot be ruled out.
 
-    Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is asked for. A region
+    Made by :meth:`LabelsetPredictions.region`; nothing is computed before it is needed. A region
     is ``{labelsets: p-value > significance}``, but for ``guarantee="exact"``, which merges the
     folds anew for each level: there the rule at that level decides who is a member, and the
     p-values shown beside members are the plain cross-conformal ones, some of which may lie on the
@@ -152,7 +152,7 @@ class LabelsetRegion(Region):
     Attributes
     ----------
     significance : float
-        The level asked for.
+        The requested level.
     force_nonempty : bool
         Whether the most plausible labelset is a member even where it can be ruled out.
     bits : float

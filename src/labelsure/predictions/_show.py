@@ -39,7 +39,7 @@ def html_page(title: str, *parts: str) -> str:
 
 
 def html_note(text: str) -> str:
-    """Return a sentence of its own, or nothing."""
+    """Return a sentence as a paragraph, or nothing."""
     return f'<p class="aside">{escape(text)}</p>' if text else ""
 
 

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from labelsure._checks import check_significance
 from labelsure.engine import RegionSize
 from labelsure.predictions._frames import RepeatedValues, make_frame, name_labels, repeat_labels
 from labelsure.predictions._region import EMPTY_REGION, LabelsetRegion
@@ -148,7 +149,7 @@ class Summaries(Sequence[ObjectSummary]):
     Attributes
     ----------
     region : LabelsetRegion
-        At the level asked for.
+        At the requested level.
     n_top : int
         How many of the most plausible labelsets each summary lists.
     names : sequence
@@ -331,7 +332,8 @@ class Summaries(Sequence[ObjectSummary]):
     def _notes(self) -> RepeatedValues:
         """Return what to beware of for each object."""
         pred, region = self._predictions, self.region
-        limit = "" if pred.guarantee.reaches(region.significance) else pred.guarantee.limit
+        least, level = pred.guarantee.vacuous_below, check_significance(region.significance)
+        limit = pred.guarantee.limit if least is not None and level < least else ""
         empty = ~region.possible_values.any(axis=(1, 2))
         strange = ~empty & (pred.credibility <= LOW_CREDIBILITY)
         words = (EMPTY_REGION, STRANGE, NOT_CERTAIN)
