@@ -92,13 +92,13 @@ def fit(folder: Path, learner: str, *more: str) -> None:
 
 def predict(folder: Path, data: str) -> dict[str, Any]:
     """Return the peak memory of this process and the seconds of its parts after predicting."""
-    from labelsure.cli import _answers, _predict_parts, main
+    from labelsure.cli import _predict, main
     from labelsure.conformal import _base
 
     seconds: dict[str, float] = dict.fromkeys(
         ("all", "learner", "answers", "reading", "writing"), 0.0
     )
-    made = _predict_parts.PartMaker.__call__
+    made = _predict.BatchAnswerer.__call__
     words = [
         "predict",
         str(folder / "model.labelsure"),
@@ -110,11 +110,11 @@ def predict(folder: Path, data: str) -> dict[str, Any]:
         patch.object(
             _base, "outputs_of_models", _clocked(seconds, "learner", _base.outputs_of_models)
         ),
-        patch.object(_predict_parts.PartMaker, "__call__", _clocked(seconds, "answers", made)),
+        patch.object(_predict.BatchAnswerer, "__call__", _clocked(seconds, "answers", made)),
         patch.object(
-            _answers.ParquetAnswers,
+            _predict.ParquetAnswers,
             "part",
-            _clocked(seconds, "writing", _answers.ParquetAnswers.part),
+            _clocked(seconds, "writing", _predict.ParquetAnswers.part),
         ),
     ):
         if _clocked(seconds, "all", main)([*words, "--jobs", "1"]):

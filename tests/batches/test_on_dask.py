@@ -265,7 +265,7 @@ def error_of(capsys, *words):
 
 
 def test_workers_of_another_version_are_refused(here, cluster, monkeypatch, capsys):
-    monkeypatch.setattr("labelsure.cli._writing.__version__", "0.0.1")
+    monkeypatch.setattr("labelsure.cli._common.__version__", "0.0.1")
     line = error_of(
         capsys,
         "fit",
@@ -281,19 +281,19 @@ def test_workers_of_another_version_are_refused(here, cluster, monkeypatch, caps
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_nobody_at_the_address_is_one_line_before_any_work(here, monkeypatch, capsys, address):
-    monkeypatch.setattr("labelsure.cli._models.SECONDS_TO_CONNECT", 0.5)
-    line = error_of(capsys, "fit", "no.csv", "--model", "m.labelsure", "--scheduler", address)
+    monkeypatch.setattr("labelsure.cli._common.SECONDS_TO_CONNECT", 0.5)
+    line = error_of(capsys, "fit", "train.csv", "--model", "m.labelsure", "--scheduler", address)
     assert f"no Dask scheduler answers at {address}" in line
 
 
 def test_a_scheduler_that_goes_away_is_one_line_and_finished_rows_are_kept(
     here, fitted, monkeypatch, capsys
 ):
-    from labelsure.conformal._memory import KeptResults
+    from labelsure.cli._predict import Parts
 
     words = ["predict", str(fitted.file), "new.csv", "--batch", "1", "--jobs", "1", "-o"]
     assert main([*words, "whole.csv"]) == 0
-    written, numbers = KeptResults.write, []
+    written, numbers = Parts.write, []
     with distributed.LocalCluster(
         n_workers=1, processes=False, protocol="tcp", dashboard_address=":0", memory_limit=0
     ) as short_lived:
@@ -304,7 +304,7 @@ def test_a_scheduler_that_goes_away_is_one_line_and_finished_rows_are_kept(
             if len(numbers) == 3:
                 short_lived.close()
 
-        monkeypatch.setattr(KeptResults, "write", close_after_three)
+        monkeypatch.setattr(Parts, "write", close_after_three)
         line = error_of(capsys, *words, "out.csv", "--scheduler", short_lived.scheduler_address)
     assert "the Dask cluster at tcp:" in line
     assert not (here / "out.csv").exists()

@@ -23,54 +23,43 @@ def command() -> str:
 def offline(tmp_path_factory) -> dict[str, str]:
     """An environment without data folders, without a cache, and with a server that answers nothing."""
     environment = {name: value for name, value in os.environ.items() if name != "LABELSURE_DATA"}
-    cache = str(tmp_path_factory.mktemp("cache"))
-    return environment | {
-        "LABELSURE_MIRROR": "http://127.0.0.1:9",
-        "NO_PROXY": "127.0.0.1",
-        "XDG_CACHE_HOME": cache,
-    }
+    environment["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    return environment | {"LABELSURE_MIRROR": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
 
 
 @pytest.fixture(scope="session")
 def run(command, offline) -> Runner:
     """Run the installed command offline and return what it printed and its exit code."""
 
-    def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [command, *words],
-            env=offline | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def run_command(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        piped = {"capture_output": True, "text": True, "env": offline} | options
+        return subprocess.run([command, *words], check=False, **piped)
 
     return run_command
-
-
-FAST = ("--learner", "logistic", "--measure", "log-loss", "--folds", "3", "--jobs", "1")
 
 
 @pytest.fixture(scope="session")
 def tickets(tmp_path_factory) -> Path:
     """A folder with train.csv, test.csv and a model fitted on the first of them."""
     pytest.importorskip("pyarrow", reason="CSV is read by pyarrow")
-    from made_up_tables import LABELS, make_tickets, write_csv
-
-    from labelsure.cli import main
+    from commands import FAST, LABELS_OPTION, call
+    from made_up_tables import make_tickets, write_csv
 
     folder = tmp_path_factory.mktemp("tickets")
     write_csv(folder / "train.csv", make_tickets(120))
     write_csv(folder / "test.csv", make_tickets(50, seed=1))
-    words = [
-        "fit",
-        str(folder / "train.csv"),
-        "--labels",
-        ",".join(LABELS),
-        "--model",
-        str(folder / "m.labelsure"),
-    ]
-    assert main([*words, *FAST]) == 0
+    fit = f"fit {folder}/train.csv {LABELS_OPTION} --model {folder}/m.labelsure {FAST}"
+    assert call(fit) == 0
     return folder
+
+
+@pytest.fixture
+def here(tickets, tmp_path, monkeypatch) -> Path:
+    """The current folder, with the tables and the model of ``tickets``."""
+    for name in ("train.csv", "test.csv", "m.labelsure"):
+        shutil.copy(tickets / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 class Torn(NamedTuple):
@@ -83,45 +72,42 @@ class Torn(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def torn(tickets, tmp_path_factory) -> Torn:
+def torn_files(tmp_path_factory) -> Torn:
+    pytest.importorskip("pyarrow", reason="CSV is read by pyarrow")
     import numpy as np
+    from commands import FAST, LABELS_OPTION, call
     from made_up_tables import LABELS, make_tickets, write_csv
 
-    from labelsure.cli import main
     from labelsure.datasets import TableSchema, open_table
     from labelsure.model_file import open_model, save_model
 
     folder = tmp_path_factory.mktemp("torn")
     for name, n_rows, seed in (("train.csv", 120, 0), ("test.csv", 50, 1)):
-        only = np.random.default_rng(seed).choice(
-            LABELS, n_rows
-        )  # of labels that shut each other out
+        # labels that exclude each other
+        only = np.random.default_rng(seed).choice(LABELS, n_rows)
         columns = make_tickets(n_rows, seed=seed)
-        sure = [
-            name == "urgent" and float(age or 0) > 40
-            for name, age in zip(only, columns["age"], strict=True)
-        ]
-        columns["size"] = [
-            f"9{size}" if on else size for size, on in zip(columns["size"], sure, strict=True)
-        ]
-        write_csv(
-            folder / name,
-            columns | {label: [str(int(one == label)) for one in only] for label in LABELS},
-        )
-    words = [
-        "fit",
-        str(folder / "train.csv"),
-        "--labels",
-        ",".join(LABELS),
-        "--model",
-        str(folder / "m.labelsure"),
-    ]
-    assert main([*words, *FAST, "--measure", "posterior"]) == 0
-    opened = open_model(folder / "m.labelsure")
+        for i, label in enumerate(only):
+            if label == "urgent" and float(columns["age"][i] or 0) > 40:
+                columns["size"][i] = f"9{columns['size'][i]}"
+        labels = {label: [str(int(one == label)) for one in only] for label in LABELS}
+        write_csv(folder / name, columns | labels)
+    file = folder / "m.labelsure"
+    fit = f"fit {folder}/train.csv {LABELS_OPTION} --model {file} {FAST} --measure posterior"
+    assert call(fit) == 0
+    opened = open_model(file)
     for fold in opened.model.calibrator_.folds:
-        fold.measure.labels_are_better_ = (
-            True  # as where training shows that the learner's own labels are better
-        )
-    save_model(opened.model, folder / "m.labelsure", table=opened.table)
-    batch = open_table(folder / "test.csv", TableSchema.from_json(opened.table), labels=True).read()
-    return Torn(folder, opened.model, batch.X, batch.Y)
+        # as if training had shown that the learner's own labels are better
+        fold.measure.labels_are_better_ = True
+    save_model(opened.model, file, table=opened.table)
+    schema = TableSchema.from_json(opened.table)
+    rows = open_table(folder / "test.csv", schema, labels=True).read()
+    return Torn(folder, opened.model, rows.X, rows.Y)
+
+
+@pytest.fixture
+def torn(torn_files, tmp_path, monkeypatch) -> Torn:
+    """The same files, in the current folder."""
+    for name in ("train.csv", "test.csv", "m.labelsure"):
+        shutil.copy(torn_files.folder / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return torn_files._replace(folder=tmp_path)

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from labelsure.cli._paper_runs import ROWS
+from labelsure.cli._reproduce import ROWS
 from labelsure.metrics import size_histogram
 from labelsure.paper._tables import (
     paper_tables,

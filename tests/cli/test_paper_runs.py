@@ -13,8 +13,8 @@ from labelsure import (
     MLRBFClassifier,
 )
 from labelsure._errors import CommandError
-from labelsure.cli import _paper_runs, _reproduce
-from labelsure.cli._paper_runs import ROWS, load_paper_dataset, make_learner
+from labelsure.cli import _reproduce
+from labelsure.cli._reproduce import ROWS, load_paper_dataset, make_learner
 from labelsure.datasets import Dataset
 from labelsure.paper._tables import DATASETS, paper_tables
 
@@ -53,7 +53,7 @@ def test_other_rows_have_default_settings(row, expected):
 
 
 def test_folds_are_the_papers():
-    assert tuple(DATASETS) == _reproduce.DATASETS
+    assert tuple(DATASETS) == _reproduce.NAMES
     assert {name: dataset.n_folds for name, dataset in DATASETS.items()} == {
         "scene": 12,
         "yeast": 15,
@@ -84,6 +84,6 @@ def test_another_split_is_refused(monkeypatch, n_train):
         n_train,
         source="here/scene.arff",
     )
-    monkeypatch.setattr(_paper_runs, "load_dataset", lambda _: data)
+    monkeypatch.setattr("labelsure.datasets.load_dataset", lambda _: data)
     with pytest.raises(CommandError, match=r"1211 training and 1196 test .* here/scene\.arff"):
         load_paper_dataset("scene")

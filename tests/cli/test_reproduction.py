@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from labelsure.cli._paper_runs import load_paper_dataset, measure_tables
+from labelsure.cli._reproduce import load_paper_dataset, measure_tables
 from labelsure.paper._tables import DATASETS, PENALTIES, means, paper_tables
 
 BANDS = json.loads(Path(__file__).with_name("reference_bands.json").read_text())

@@ -1,14 +1,17 @@
-"""Words of the command line that are more than text, read without numpy; each function is an argparse ``type``."""
+"""Options of the command line: how their values are read, without numpy, and those that commands share."""
 
 import os
-from argparse import ArgumentTypeError
-from collections.abc import Iterable
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from labelsure._files import full_path
 
+# what can follow --learner, and what it is
 LEARNERS = {
     "ml-rbf": "MLRBFClassifier",
     "ml-knn": "MLkNNClassifier",
@@ -22,22 +25,85 @@ LEARNERS = {
     "pool": "the pool for tables: trees, boosting, a kernel machine and neighbours",
     "none": "how often each label is on in training, the object ignored",
 }
-"""What can follow --learner, and what it is."""
-
 ALIASES = {"forest": "random-forest", "boosting": "gradient-boosting", "knn": "ml-knn"}
-"""Shorter words for some of them."""
 
+MEASURE = "posterior"
 INDUCTIVE = "inductive"
-
-PREDICT_FOR = ("auto", "exact-match", "hamming", "f1")
-"""What can follow --predict-for: in Python a blank stands for the hyphen."""
-
 GUARANTEES = {
     "cross": "the paper's p-value, proven for twice the level and a term for the number of folds",
     "exact": "mean of e-values, randomised",
     INDUCTIVE: "one model, 30 % of the training objects calibrate",
 }
-"""What can follow --guarantee, and what it is."""
+PREDICT_FOR = ("auto", "exact-match", "hamming", "f1")  # in Python a blank stands for the hyphen
+
+TABLE = "a CSV, Parquet, ARFF or libsvm file"
+
+
+def option(
+    parser: Any,
+    flag: str,
+    metavar: str,
+    help_text: str,
+    read: Callable[[str], Any] = str,
+    **more: Any,
+) -> None:
+    """Add an option with a value, which ``read`` turns into what the command takes."""
+    parser.add_argument(flag, metavar=metavar, help=help_text, type=read, **more)
+
+
+def add_model_and_data(parser: ArgumentParser) -> None:
+    """Add the two arguments that most commands have."""
+    option(parser, "model", "MODEL", "a file that `labelsure fit` wrote", Path)
+    option(parser, "data", "DATA", TABLE, Path)
+
+
+def add_output(parser: ArgumentParser, about: str, *endings: str, required: bool = True) -> None:
+    """Add the file to write."""
+    read = file_with(*endings)
+    parser.add_argument("-o", "--output", metavar="FILE", help=about, type=read, required=required)
+
+
+def add_jobs(parser: ArgumentParser) -> None:
+    """Add the number of cores."""
+    option(parser, "--jobs", "N", "cores to use (default: all)", jobs, default=-1)
+
+
+def add_predict_for(parser: ArgumentParser, default: str | None = None) -> None:
+    """Add the metric that labels are to be good at."""
+    usual = default or "as the model was saved"
+    about = f"the metric that labels are chosen for (default: {usual})"
+    parser.add_argument("--predict-for", choices=PREDICT_FOR, default=default, help=about)
+
+
+def add_confidence(parser: ArgumentParser) -> None:
+    """Add the confidence level and the number of labelsets to list."""
+    about = "in percent (default: 95)"
+    option(parser, "--confidence", "C", about, confidence_level, default="95")
+    option(parser, "--top", "K", "labelsets listed (default: 5)", count, default=5)
+
+
+def add_scheduler(parser: ArgumentParser) -> None:
+    """Add the address of a Dask scheduler."""
+    about = "work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for what stays here"
+    option(parser, "--scheduler", "ADDRESS", about)
+
+
+def add_learning(parser: ArgumentParser) -> None:
+    """Add what every command that learns from a table needs: its columns, the learner, seed and cores."""
+    option(parser, "data", "DATA", TABLE, Path)
+    chosen = parser.add_mutually_exclusive_group()
+    about = "the columns of 0 and 1 that are labels, or 'label_*'"
+    option(chosen, "--labels", "A,B,C", about, names)
+    option(chosen, "--labels-from", "FILE", "a file that names them, one on each line", Path)
+    about = "the one column of --labels holds names of labels with this between them"
+    option(parser, "--separator", "TEXT", about)
+    about = "columns that are categories although they look like numbers"
+    option(parser, "--categorical", "A,B", about, names, default=[])
+    option(parser, "--drop", "A,B", "columns to leave out", names, default=[])
+    option(parser, "--text", "A,B", "columns to read as text (TF-IDF)", names, default=[])
+    option(parser, "--learner", "NAME", "what learns (default: pool)", learner_name, default="pool")
+    option(parser, "--seed", "N", "for everything drawn (default: 0)", seed, default=0)
+    add_jobs(parser)
 
 
 def count(text: str) -> int:
@@ -90,37 +156,35 @@ def names(text: str) -> list[str]:
     >>> names("sea, city")
     ['sea', 'city']
     """
-    found = [name.strip() for name in text.split(",")]
-    if not all(found):
+    columns = [name.strip() for name in text.split(",")]
+    if not all(columns):
         raise ArgumentTypeError(
             f"expected names of columns with commas between them, such as sea,city, got {text!r}"
         )
-    return found
+    return columns
 
 
-def output_file(text: str, *endings: str) -> Path:
+def file_with(*endings: str) -> Callable[[str], Path]:
+    """Return what reads the path of an output with one of these endings."""
+    return partial(output_file, endings=endings)
+
+
+def output_file(text: str, endings: tuple[str, ...] = ()) -> Path:
     """Return the path of a file that can be written, so that a long run does not end with nowhere to write to."""
     path = full_path(text)
+    folder, problem = path.parent, None
     if endings and path.suffix.lower() not in endings:
-        raise ArgumentTypeError(
-            f"expected a file that ends in {' or '.join(endings)}, got {text!r}"
-        )
-    if path.exists() and not path.is_file():
-        raise ArgumentTypeError(
-            f"expected a file to write, but {text} is none. Name a file in an existing folder"
-        )
-    if not path.parent.is_dir():
-        raise ArgumentTypeError(
-            f"there is no folder {path.parent} to write {path.name} to. Create it first"
-        )
-    if not os.access(path.parent, os.W_OK):
-        raise ArgumentTypeError(
-            f"the folder {path.parent} may not be written to. Choose another one"
-        )
-    if path.exists() and not os.access(path, os.W_OK):
-        raise ArgumentTypeError(
-            f"the file {path} may not be written to. Choose another one, or change its rights"
-        )
+        problem = f"expected a file that ends in {' or '.join(endings)}, got {text!r}"
+    elif path.exists() and not path.is_file():
+        problem = f"expected a file to write, but {text} is none. Name a file in an existing folder"
+    elif not folder.is_dir():
+        problem = f"there is no folder {folder} to write {path.name} to. Create it first"
+    elif not os.access(folder, os.W_OK):
+        problem = f"the folder {folder} may not be written to. Choose another one"
+    elif path.exists() and not os.access(path, os.W_OK):
+        problem = f"the file {path} may not be written to. Choose another one, or change its rights"
+    if problem is not None:
+        raise ArgumentTypeError(problem)
     return path
 
 
@@ -132,11 +196,19 @@ def confidence_level(text: str) -> str:
     >>> confidence_level("80"), confidence_level("99.50")
     ('80', '99.5')
     """
-    level = _percent(text, "confidence")
-    if level < 1:
+    try:
+        level = Decimal(text.removesuffix("%").strip())
+        valid = 0 < level < 100
+    except InvalidOperation:
+        valid = False
+    if not valid:
         raise ArgumentTypeError(
-            f"expected a confidence in percent, got {text}: write {(100 * level).normalize():f}"
-            f" for {text}"
+            f"expected a confidence in percent between 0 and 100, such as 95, got {text!r}"
+        )
+    if level < 1:
+        meant = f"{(100 * level).normalize():f}"
+        raise ArgumentTypeError(
+            f"expected a confidence in percent, got {text}: write {meant} for {text}"
         )
     return f"{level.normalize():f}"
 
@@ -170,6 +242,8 @@ def measure_name(text: str) -> str:
     >>> measure_name("log-loss+unseen:3.0")
     'log-loss+unseen:3'
     """
+    if text == MEASURE:  # argparse reads the default too, and making a measure imports numpy
+        return text
     from labelsure.measures import make_measure  # imports numpy
     from labelsure.measures._registry import spell_measure
 
@@ -181,27 +255,13 @@ def measure_name(text: str) -> str:
     return name
 
 
-def _known(name: str, names: Iterable[str], kind: str) -> str:
-    """Return the name if it is among those there are, else say which there are."""
-    names = list(names)
-    if name in names:
+def _known(name: str, known: Iterable[str], what: str) -> str:
+    known = list(known)
+    if name in known:
         return name
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ArgumentTypeError(f"the {kind} are {', '.join(names)}, got {name!r}{hint}")
-
-
-def _percent(text: str, what: str) -> Decimal:
-    try:
-        number = Decimal(text.removesuffix("%").strip())
-        valid = 0 < number < 100
-    except InvalidOperation:
-        valid = False
-    if not valid:
-        raise ArgumentTypeError(
-            f"expected a {what} in percent between 0 and 100, such as 95, got {text!r}"
-        )
-    return number
+    raise ArgumentTypeError(f"the {what} are {', '.join(known)}, got {name!r}{hint}")
 
 
 def _whole_number(text: str) -> int:

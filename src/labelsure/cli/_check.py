@@ -1,17 +1,14 @@
 """``labelsure check``: which labels of a table are in doubt."""
 
-import csv
-import io
 import math
 from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
 from labelsure._errors import CommandError
-from labelsure.cli import _arguments as words
-from labelsure.cli._fit import add_learning, read_examples
-from labelsure.cli._models import counted, in_one_line, refuse_to_overwrite
-from labelsure.cli._writing import say, write_whole
+from labelsure.cli import _arguments as arguments
+from labelsure.cli._common import counted, csv_text, in_one_line, one_line, say, write_whole
+from labelsure.cli._fit import check_folds, read_examples
 
 
 def add_parser(commands: Any) -> None:
@@ -19,42 +16,20 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "check",
         help="find labels of a table that are likely to be wrong",
-        description=(
-            "Write the doubtful labels of a table as CSV, the most doubtful first, each with the"
-            " labels that would fit"
-            " better. Every row is judged by a model that has not seen it. With a file of rows"
-            " that are known to be"
-            " labelled well, rows are flagged as well, with a bound on the expected share of"
-            " correct ones among them."
-            " Rows are counted from 1, below the header; where 'better' is empty no label fits"
-            " best."
-        ),
+        description="Write the doubtful labels of a table as CSV, the most doubtful first, each"
+        " with the labels that would fit better. Every row is judged by a model that has not seen"
+        " it. With a file of rows that are known to be labelled well, rows are flagged as well,"
+        " with a bound on the expected share of correct ones among them. Rows are counted from 1,"
+        " below the header; where 'better' is empty no label fits best.",
     )
-    parser.add_argument(
-        "data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file"
-    )
-    add_learning(parser)
-    parser.add_argument(
-        "--trusted", type=Path, metavar="FILE", help="rows labelled well, with the same columns"
-    )
-    parser.add_argument(
-        "--level",
-        type=_level,
-        default=0.1,
-        metavar="A",
-        help="with --trusted: share of correct rows (default: 0.1)",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=_table_file,
-        required=True,
-        metavar="FILE",
-        help="where to write them",
-    )
-    parser.add_argument(
-        "--folds", type=words.count, default=5, metavar="K", help="without --trusted (default: 5)"
-    )
+    arguments.add_learning(parser)
+    option = arguments.option
+    option(parser, "--trusted", "FILE", "rows labelled well, with the same columns", Path)
+    about = "with --trusted: share of correct rows (default: 0.1)"
+    option(parser, "--level", "A", about, _level, default=0.1)
+    arguments.add_output(parser, "where to write them", ".csv")
+    about = "without --trusted (default: 5)"
+    option(parser, "--folds", "K", about, arguments.count, default=5)
     parser.set_defaults(run=run)
 
 
@@ -63,38 +38,36 @@ def run(options: Namespace) -> None:
     from labelsure.datasets import open_table
     from labelsure.decisions import find_label_errors
 
-    if options.trusted and options.trusted.resolve() == options.data.resolve():
+    data, trusted = options.data, options.trusted
+    if trusted and trusted.resolve() == data.resolve():
         raise CommandError(
-            f"{options.data}: rows to check must not be the trusted ones. Leave out --trusted."
+            f"{data}: rows to check must not be the trusted ones. Leave out --trusted."
         )
-    refuse_to_overwrite(
-        options.output, options.data, *([options.trusted] if options.trusted else [])
-    )
     with in_one_line():
-        schema, known = read_examples(options.trusted or options.data, options)
-        suspects = (
-            open_table(options.data, schema, labels=True).read() if options.trusted else known
-        )
-    model = _model(options, schema, known.n_rows)
-    if options.trusted:
+        schema, known = read_examples(trusted or data, options)
+        suspects = open_table(data, schema, labels=True).read() if trusted else known
+    model = _make_model(options, schema, known.n_rows)
+    if trusted:
         say(_what_it_takes(options, known.n_rows, suspects.n_rows))
-    trusted = (known.X, known.Y) if options.trusted else None
+    examples = (known.X, known.Y)
     try:
-        model.fit(known.X, known.Y, label_names=list(schema.label_names))
+        model.fit(*examples, label_names=list(schema.label_names))
         errors = find_label_errors(
-            model, suspects.X, suspects.Y, trusted=trusted, level=options.level
+            model,
+            suspects.X,
+            suspects.Y,
+            trusted=examples if trusted else None,
+            level=options.level,
         )
     except ValueError as error:
-        raise CommandError(" ".join(str(error).split())) from error
-    write_whole(options.output, _as_csv(errors))
-    say(
-        f"{counted(len(errors.pairs), 'doubtful label')} in {counted(suspects.n_rows, 'row')}, in"
-        f" {options.output}."
-    )
+        raise CommandError(one_line(error)) from error
+    write_whole(options.output, csv_text(_rows(errors)))
+    doubtful = counted(len(errors.pairs), "doubtful label")
+    say(f"{doubtful} in {counted(suspects.n_rows, 'row')}, in {options.output}.")
     say(errors.statement.replace("pass trusted=(X, Y)", "add --trusted FILE"))
 
 
-def _model(options: Namespace, schema: Any, n_rows: int) -> Any:
+def _make_model(options: Namespace, schema: Any, n_rows: int) -> Any:
     """Return the unfitted model: folds for the table itself, one model beside trusted rows."""
     from labelsure.cli._learners import make_table_learner
     from labelsure.conformal import CrossConformalClassifier, InductiveConformalClassifier
@@ -103,50 +76,41 @@ def _model(options: Namespace, schema: Any, n_rows: int) -> Any:
     given = {"random_state": options.seed, "n_jobs": options.jobs}
     if options.trusted:
         return InductiveConformalClassifier(learner, calibration_size=0.5, **given)
-    if options.folds < 2 or n_rows < 2 * options.folds:
-        raise CommandError(
-            f"{options.data}: {counted(n_rows, 'row')} for {options.folds} folds; there must be"
-            f" at least 2 folds with 2"
-            " rows in each. Bring more rows, or choose another number with --folds."
-        )
+    check_folds(options, n_rows, options.folds)
     return CrossConformalClassifier(learner, cv=options.folds, **given)
 
 
 def _what_it_takes(options: Namespace, n_trusted: int, n_suspects: int) -> str:
-    """Return how many rows must be flagged together before any can be, or raise CommandError where none can."""
+    """Return how many rows must be flagged together before any can be; CommandError if none can."""
     from labelsure.decisions import fewest_flagged
 
-    n_calibrate = math.ceil(n_trusted / 2)
-    least = fewest_flagged(n_calibrate, n_suspects, options.level)
+    n_calibrate, level = math.ceil(n_trusted / 2), options.level
+    least, rows = fewest_flagged(n_calibrate, n_suspects, level), counted(n_trusted, "trusted row")
     if least > n_suspects:
         raise CommandError(
-            f"{options.trusted}: with {counted(n_trusted, 'trusted row')}, half of them to"
-            f" calibrate, nothing can be"
-            f" flagged at level {options.level:g}. Bring {2 * math.ceil(1 / options.level) - 2}"
-            f" or more, or raise"
-            " --level."
+            f"{options.trusted}: with {rows}, half of them to calibrate, nothing can be flagged at"
+            f" level {level:g}. Bring {2 * math.ceil(1 / level) - 2} or more, or raise --level."
         )
     return (
-        f"{counted(n_trusted, 'trusted row')}, {n_calibrate} of them calibrate: at level"
-        f" {options.level:g} rows are"
-        f" flagged where at least {least} of {n_suspects} look wrong together."
+        f"{rows}, {n_calibrate} of them calibrate: at level {level:g} rows are flagged where at"
+        f" least {least} of {n_suspects} look wrong together."
     )
 
 
-def _as_csv(errors: Any) -> str:
+def _rows(errors: Any) -> list[list[Any]]:
     """Return the doubtful labels as a table, the most doubtful first; rows are counted from 1, below the header."""
-    text, names = io.StringIO(), errors.label_names
     with_level = errors.p_values is not None
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ["row", "label", "given", "gain", "better", *(["p_value", "flagged"] if with_level else [])]
-    )
+    columns = ["row", "label", "given", "gain", "better"]
+    rows: list[list[Any]] = [[*columns, "p_value", "flagged"] if with_level else columns]
+    names = errors.label_names
     for (row, label), better in zip(errors.pairs.tolist(), errors.better.tolist(), strict=True):
-        named = ";".join(name for name, on in zip(names, better, strict=True) if on)
-        judged = [f"{errors.p_values[row]:.6g}", int(errors.flagged[row])] if with_level else []
+        fitting = ";".join(name for name, on in zip(names, better, strict=True) if on)
         gain = f"{errors.gains[row, label]:.4g}"
-        writer.writerow([row + 1, names[label], errors.labels[row, label], gain, named, *judged])
-    return text.getvalue()
+        cells = [row + 1, names[label], errors.labels[row, label], gain, fitting]
+        if with_level:
+            cells += [f"{errors.p_values[row]:.6g}", int(errors.flagged[row])]
+        rows.append(cells)
+    return rows
 
 
 def _level(text: str) -> float:
@@ -159,7 +123,3 @@ def _level(text: str) -> float:
             f"expected a share strictly between 0 and 1, such as 0.1, got {text!r}"
         )
     return level
-
-
-def _table_file(text: str) -> Path:
-    return words.output_file(text, ".csv")

@@ -6,22 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from labelsure._errors import CommandError
-from labelsure.cli import _arguments as words
-from labelsure.cli._evaluate import aligned
-from labelsure.cli._models import (
-    add_jobs,
-    add_model_and_data,
-    add_predict_for,
+from labelsure.cli import _arguments as arguments
+from labelsure.cli._common import (
+    aligned,
     answer_rows,
     in_one_line,
     note_unseen,
     open_data,
     open_trained,
+    say,
 )
-from labelsure.cli._writing import say
 
-LOW = 0.05
-"""A credibility of at most this wants an explanation."""
+LOW = 0.05  # a credibility of at most this needs an explanation
 
 
 def add_parser(commands: Any) -> None:
@@ -29,32 +25,16 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "explain",
         help="say in words what is predicted for one row, and why",
-        description=(
-            "Say in words what is predicted for one row: the labels that are sure, possible and"
-            " ruled out, the most"
-            " plausible labelsets, a line per label, and what each fold contributes to credibility."
-        ),
+        description="Say in words what is predicted for one row: the labels that are sure, possible"
+        " and ruled out, the most plausible labelsets, a line per label, and what each fold"
+        " contributes to credibility.",
     )
-    add_model_and_data(parser)
-    parser.add_argument(
-        "--row",
-        type=words.count,
-        required=True,
-        metavar="N",
-        help="counted from 1, below the header",
-    )
-    parser.add_argument(
-        "--confidence",
-        type=words.confidence_level,
-        default="95",
-        metavar="C",
-        help="in percent (default: 95)",
-    )
-    parser.add_argument(
-        "--top", type=words.count, default=5, metavar="K", help="labelsets listed (default: 5)"
-    )
-    add_jobs(parser)
-    add_predict_for(parser)
+    arguments.add_model_and_data(parser)
+    about = "counted from 1, below the header"
+    arguments.option(parser, "--row", "N", about, arguments.count, required=True)
+    arguments.add_confidence(parser)
+    arguments.add_jobs(parser)
+    arguments.add_predict_for(parser)
     parser.set_defaults(run=run)
 
 
@@ -69,7 +49,7 @@ def run(options: Namespace) -> None:
 
 
 def _find_row(table: Any, row: int) -> tuple[Any, Any]:
-    """Return the features of one row, and its labels where they are known."""
+    """Return the features of one row, and its labels if they are known."""
     n_rows = 0
     for batch in table:
         n_rows += batch.n_rows
@@ -84,30 +64,41 @@ def _find_row(table: Any, row: int) -> tuple[Any, Any]:
 def _paragraphs(model: Any, x: Any, y: Any, options: Namespace) -> list[str]:
     import numpy as np
 
-    significance = words.significance_of(options.confidence)
+    significance = arguments.significance_of(options.confidence)
     answers = answer_rows(model, x)
     predictions = replace(answers.predictions, index=np.array([options.row]))
     summaries = predictions.summary(significance, top=options.top)
     summary = summaries[0]
-    said = [_first_lines(summary, answers)]
-    said.append("\n".join(_label_lines(predictions, summary)))
-    said.append(_credibility(summary))
+    said = [_first_lines(summary, answers), _label_lines(predictions, summary)]
+    said.append(_credibility(summary.credibility))
     if len(model.models_) > 1 or summary.credibility <= LOW:
-        said.append("\n".join(_fold_lines(model, x, answers)))
+        said.append(_fold_lines(model, x, answers))
     if y is not None:
-        said.append(_truth(predictions, summaries.region, y))
+        names = _in_words(_names_of(predictions.label_names, y))
+        p_value = f"{predictions.p_value(y)[0]:.4g}"
+        inside = "is" if summaries.region.contains(y)[0] else "is not"
+        said.append(
+            f"The file says: {names}. That labelset has the p-value {p_value} and {inside} in the"
+            " region."
+        )
     return said
 
 
+def _names_of(label_names: Sequence[str], labelset: Any) -> tuple[str, ...]:
+    return tuple(name for name, on in zip(label_names, labelset[0].tolist(), strict=True) if on)
+
+
+def _in_words(labels: Sequence[str]) -> str:
+    return ", ".join(labels) or "no label"
+
+
 def _first_lines(summary: Any, answers: Any) -> str:
-    """Return what is predicted, beside the most plausible labelset where that is another one, and what is left."""
+    """Return what is predicted, beside the most plausible labelset if that is another one, and what is left."""
     _, *others = str(summary).splitlines()
     told = f"confidence {summary.confidence:.3g}, credibility {summary.credibility:.3g}"
-    names, (row,) = answers.predictions.label_names, answers.labels.tolist()
-    labels = tuple(name for name, on in zip(names, row, strict=True) if on)
-    if labels == summary.labels:
-        first = f"{_in_words(labels)}, which is the most plausible labelset ({told})."
-    else:
+    labels = _names_of(answers.predictions.label_names, answers.labels)
+    first = f"{_in_words(labels)}, which is the most plausible labelset ({told})."
+    if labels != summary.labels:
         p_value = answers.predictions.p_value(answers.labels)[0]
         first = (
             f"{_in_words(labels)} (p-value {p_value:.3g}). The most plausible labelset is another:"
@@ -116,61 +107,44 @@ def _first_lines(summary: Any, answers: Any) -> str:
     return "\n".join([f"Row {summary.name}: {first}", *others])
 
 
-def _in_words(labels: Sequence[str]) -> str:
-    return ", ".join(labels) or "no label"
-
-
-def _label_lines(predictions: Any, summary: Any) -> list[str]:
+def _label_lines(predictions: Any, summary: Any) -> str:
     """Return a line per label: the highest p-value of a labelset with it, and of one without it."""
     verdicts = {
         name: word for word in ("sure", "possible", "ruled_out") for name in getattr(summary, word)
     }
     rows = [("label", "highest p with it", "without it", f"at {summary.confidence_level}")]
-    for name, (off, on) in zip(
-        predictions.label_names, predictions.label_p_values[0].tolist(), strict=True
-    ):
+    p_values = predictions.label_p_values[0].tolist()
+    for name, (off, on) in zip(predictions.label_names, p_values, strict=True):
         rows.append((name, f"{on:.4f}", f"{off:.4f}", verdicts.get(name, "-").replace("_", " ")))
-    return ["Label by label:", *aligned(rows)]
+    return "\n".join(["Label by label:", *aligned(rows)])
 
 
-def _credibility(summary: Any) -> str:
-    share = f"{100 * summary.credibility:.3g} %"
-    if summary.credibility > LOW:
+def _credibility(credibility: float) -> str:
+    share = f"{100 * credibility:.3g} %"
+    if credibility > LOW:
         return (
-            f"Credibility {summary.credibility:.3g}: about {share} of the examples that"
-            f" calibrated the model are at"
-            " least as strange as this row with its most plausible labelset. That is nothing"
-            " unusual."
+            f"Credibility {credibility:.3g}: about {share} of the calibration examples are at least"
+            " as strange as this row with its most plausible labelset. That is nothing unusual."
         )
     return (
-        f"Credibility {summary.credibility:.3g} is low: only about {share} of the examples that"
-        f" calibrated the model"
-        " are at least as strange as this row, even with its most plausible labelset. It may be"
-        " unlike them (check its"
-        " cells for errors, and whether it comes from elsewhere), or the model may know too"
-        " little about such rows."
+        f"Credibility {credibility:.3g} is low: only about {share} of the calibration examples are"
+        " at least as strange as this row, even with its most plausible labelset. It may be unlike"
+        " them (check its cells for errors, and whether it comes from elsewhere), or the model may"
+        " know too little about such rows."
     )
 
 
-def _fold_lines(model: Any, x: Any, answers: Any) -> list[str]:
+def _fold_lines(model: Any, x: Any, answers: Any) -> str:
     """Return how each fold counts its calibration examples against the most plausible labelset."""
-    calibrator, labelset = model.calibrator_, answers.predictions.labelsets
-    rows: list[Sequence[str]] = [("fold", "examples", "as strange or stranger", "share")]
-    for k, part in enumerate(answers.outputs):
-        fold = calibrator.meet(k, part, x)
+    labelset, counts = answers.predictions.labelsets, list[tuple[int, int]]()
+    for k, outputs in enumerate(answers.outputs):
+        fold = model.calibrator_.meet(k, outputs, x)
         (score,) = fold.energy.scores(labelset)
-        n_examples, stranger = len(fold.calibration), int((fold.calibration >= score).sum())
-        rows.append((str(k + 1), str(n_examples), str(stranger), f"{stranger / n_examples:.3f}"))
-    total = [sum(int(row[column]) for row in rows[1:]) for column in (1, 2)]
-    rows.append(("all", *map(str, total), f"{total[1] / total[0]:.3f}"))
-    return [
-        "Its most plausible labelset, as the model of each fold sees them beside its examples:",
-        *aligned(rows),
-    ]
-
-
-def _truth(predictions: Any, region: Any, y: Any) -> str:
-    names = [name for name, on in zip(predictions.label_names, y[0].tolist(), strict=True) if on]
-    p_value = predictions.p_value(y)[0]
-    inside = "is" if region.contains(y)[0] else "is not"
-    return f"The file says: {_in_words(names)}. That labelset has the p-value {p_value:.4g} and {inside} in the region."
+        counts.append((len(fold.calibration), int((fold.calibration >= score).sum())))
+    names = [*(str(k + 1) for k in range(len(counts))), "all"]
+    counts.append((sum(n for n, _ in counts), sum(stranger for _, stranger in counts)))
+    rows: list[Sequence[str]] = [("fold", "examples", "as strange or stranger", "share")]
+    for name, (n, stranger) in zip(names, counts, strict=True):
+        rows.append((name, str(n), str(stranger), f"{stranger / n:.3f}"))
+    intro = "Its most plausible labelset, as the model of each fold sees them beside its examples:"
+    return "\n".join([intro, *aligned(rows)])

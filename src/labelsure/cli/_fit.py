@@ -1,30 +1,25 @@
 """``labelsure fit``: from a table to a model file."""
 
-from argparse import ArgumentParser, Namespace
+import shutil
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from labelsure._errors import CommandError
-from labelsure.cli import _arguments as words
-from labelsure.cli._kept import keep_fits
-from labelsure.cli._models import (
-    add_jobs,
-    add_label_options,
-    add_predict_for,
-    add_scheduler,
-    asked_labels,
+from labelsure.cli import _arguments as arguments
+from labelsure.cli._common import (
     connected,
     counted,
     few,
     in_one_line,
+    kept_beside,
     labels_in_words,
-    metric_of,
     note,
     noted_warnings,
+    one_line,
+    readable_size,
+    say,
 )
-from labelsure.cli._writing import readable_size, say
-
-SUFFIX = ".labelsure"
 
 
 def add_parser(commands: Any) -> None:
@@ -32,175 +27,154 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "fit",
         help="learn from a table of your own, and save the model",
-        description=(
-            "Learn labels from a CSV, Parquet, ARFF or libsvm file, calibrate, and save the"
-            " model. Columns are numbers"
-            " or categories, as they look; gaps are fine. What is made of them is printed, and"
-            " kept with the model. An"
-            " interrupted run goes on when the same command is given again."
-        ),
-        epilog=f"Learners: {'; '.join(f'{name}: {what}' for name, what in words.LEARNERS.items())}."
-        " Measures: see docs/measures.md.",
+        description="Learn labels from a CSV, Parquet, ARFF or libsvm file, calibrate, and save the"
+        " model. Columns are numbers or categories, as they look; gaps are fine. What is made of"
+        " them is printed, and kept with the model. An interrupted run goes on when the same"
+        " command is given again.",
+        epilog="Learners: "
+        + "; ".join(f"{name}: {what}" for name, what in arguments.LEARNERS.items())
+        + ". Measures: see docs/measures.md.",
     )
-    parser.add_argument(
-        "data", type=Path, metavar="DATA", help="a CSV, Parquet, ARFF or libsvm file"
-    )
-    add_learning(parser)
-    parser.add_argument(
-        "--model",
-        required=True,
-        type=_model_file,
-        metavar="FILE",
-        help=f"where to save it ({SUFFIX})",
-    )
-    parser.add_argument(
-        "--measure",
-        type=words.measure_name,
-        default="posterior",
-        metavar="NAME",
-        help="(default: posterior)",
-    )
-    parser.add_argument(
-        "--guarantee",
-        type=words.guarantee_name,
-        default="cross",
-        metavar="NAME",
-        help="(default: cross)",
-    )
-    parser.add_argument(
-        "--folds", type=words.count, default=10, metavar="K", help="folds (default: 10)"
-    )
-    add_predict_for(parser, "auto")
-    add_scheduler(parser)
+    arguments.add_learning(parser)
+    option = arguments.option
+    model_file = arguments.file_with(".labelsure")
+    about = "where to save it (.labelsure)"
+    option(parser, "--model", "FILE", about, model_file, dest="output", required=True)
+    about, name = "(default: posterior)", arguments.measure_name
+    option(parser, "--measure", "NAME", about, name, default=arguments.MEASURE)
+    about, name = "(default: cross)", arguments.guarantee_name
+    option(parser, "--guarantee", "NAME", about, name, default="cross")
+    option(parser, "--folds", "K", "folds (default: 10)", arguments.count, default=10)
+    arguments.add_predict_for(parser, "auto")
+    arguments.add_scheduler(parser)
     parser.set_defaults(run=run)
-
-
-def add_learning(parser: ArgumentParser) -> None:
-    """Add what every command that learns from a table asks: its columns, what learns, the seed and the cores."""
-    add_label_options(parser)
-    parser.add_argument(
-        "--text",
-        type=words.names,
-        default=[],
-        metavar="A,B",
-        help="columns to read as text (TF-IDF)",
-    )
-    parser.add_argument(
-        "--learner",
-        type=words.learner_name,
-        default="pool",
-        metavar="NAME",
-        help="what learns (default: pool)",
-    )
-    parser.add_argument(
-        "--seed", type=words.seed, default=0, metavar="N", help="for everything drawn (default: 0)"
-    )
-    add_jobs(parser)
 
 
 def run(options: Namespace) -> None:
     """Read the table, fit, on a cluster if there is one, save, and say what was done."""
     with connected(options.scheduler):
-        _run(options)
+        _fit_and_save(options)
 
 
-def _run(options: Namespace) -> None:
+def _fit_and_save(options: Namespace) -> None:
+    from labelsure.conformal._memory import KeptResults
     from labelsure.model_file import save_model
 
     with in_one_line():
-        schema, batch = read_examples(options.data, options)
-    model = _make(options, schema)
-    constant = _check_rows(options, batch.Y, schema)
-    say(_describe(options, schema, batch.Y))
-    with keep_fits(options.model, options.learner) as model.memory:
-        with noted_warnings(but=_warnings_of(constant)):
-            model.fit(batch.X, batch.Y, label_names=list(schema.label_names))
+        schema, rows = read_examples(options.data, options)
+    model = _make_model(options, schema)
+    constant = _check_rows(options, rows.Y, schema)
+    say(_describe(options, schema, rows.Y))
+    with kept_beside(options.output, "finished fit", _count_fits) as folder:
+        model.memory = KeptResults(folder, tell=_tell)
+        try:
+            with noted_warnings(but=_warnings_of(constant)):
+                model.fit(rows.X, rows.Y, label_names=list(schema.label_names))
+        except ValueError as error:  # which would come again
+            shutil.rmtree(folder, ignore_errors=True)
+            reason = one_line(error)
+            raise CommandError(f"{options.learner} could not be fitted: {reason}") from error
         with in_one_line():
-            save_model(model, options.model, table=schema.to_json())
+            save_model(model, options.output, table=schema.to_json())
     say(labels_in_words(model))
     say(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
-    say(f"Saved to {options.model} ({readable_size(options.model)}).")
+    say(f"Saved to {options.output} ({readable_size(options.output)}).")
 
 
-def _model_file(text: str) -> Path:
-    return words.output_file(text, SUFFIX)
+def _count_fits(folder: Path) -> int:
+    return sum(1 for _ in folder.rglob("output.pkl"))
+
+
+def _tell(n_kept: int, n_fits: int) -> None:
+    note(f"{n_kept} of {n_fits} fits were finished already, by a run that was interrupted.")
 
 
 def read_examples(path: Path, options: Namespace) -> tuple[Any, Any]:
     """Return the schema and all rows of a table that has labels."""
     from labelsure.datasets import infer_schema, open_table
 
-    labels = asked_labels(options)
-    columns = {
-        name: getattr(options, name) for name in ("separator", "text", "categorical", "drop")
-    }
+    chosen = ("separator", "text", "categorical", "drop")
     with noted_warnings():
-        schema = infer_schema(path, labels, **columns)
+        columns = {name: getattr(options, name) for name in chosen}
+        schema = infer_schema(path, _label_columns(options), **columns)
     if not schema.label_names:
         raise CommandError(
             f"{path}: no labels. Name their columns with --labels a,b,c or --labels-from FILE; if"
-            f" one column"
-            " holds names of labels, add --separator ';'."
+            " one column holds names of labels, add --separator ';'."
         )
     return schema, open_table(path, schema, labels=True).read()
 
 
-def _make(options: Namespace, schema: Any) -> Any:
+def _label_columns(options: Namespace) -> list[str] | None:
+    """Return the columns of --labels or --labels-from; None if the file is to say."""
+    file: Path | None = options.labels_from
+    if file is None:
+        labels: list[str] | None = options.labels
+        return labels
+    expected = "It must name one label on each line."
+    try:
+        lines = file.expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{file} cannot be read: {error}. {expected}") from None
+    if not (names := [line.strip() for line in lines if line.strip()]):
+        raise CommandError(f"{file} names no labels. {expected}")
+    return names
+
+
+def _make_model(options: Namespace, schema: Any) -> Any:
     """Return the unfitted model."""
     from labelsure.cli._learners import make_table_learner
     from labelsure.conformal import CrossConformalClassifier, InductiveConformalClassifier
     from labelsure.measures import make_measure
 
     learner = make_table_learner(options.learner, schema)
-    n_jobs = options.jobs if options.scheduler is None else -1  # with 1 everything would stay here
     given = {
         "measure": make_measure(options.measure),
-        "predict_for": metric_of(options.predict_for),
+        "predict_for": options.predict_for.replace("-", " "),
+        "random_state": options.seed,
+        # with 1 everything would stay here
+        "n_jobs": options.jobs if options.scheduler is None else -1,
     }
-    given |= {"random_state": options.seed, "n_jobs": n_jobs}
-    if options.guarantee == words.INDUCTIVE:
+    if options.guarantee == arguments.INDUCTIVE:
         return InductiveConformalClassifier(learner, **given)
     return CrossConformalClassifier(learner, cv=options.folds, guarantee=options.guarantee, **given)
 
 
-def _check_rows(options: Namespace, Y: Any, schema: Any) -> list[int]:
-    """Raise CommandError where there are too few rows, or no label varies; say, and return, which labels do not."""
-    n_rows, n_folds = len(Y), 2 if options.guarantee == words.INDUCTIVE else options.folds
+def check_folds(options: Namespace, n_rows: int, n_folds: int) -> None:
+    """Raise CommandError if there are too few rows for the folds."""
     if n_folds < 2 or n_rows < 2 * n_folds:
         raise CommandError(
-            f"{options.data}: {n_rows} row{'' if n_rows == 1 else 's'} for {n_folds} folds; there"
-            f" must be at least 2"
-            " folds with 2 rows in each. Bring more rows, or choose another number with --folds."
+            f"{options.data}: {counted(n_rows, 'row')} for {n_folds} folds; there must be at least"
+            " 2 folds with 2 rows in each. Bring more rows, or choose another number with --folds."
         )
+
+
+def _check_rows(options: Namespace, Y: Any, schema: Any) -> list[int]:
+    """Check that labels vary; say, and return, which do not."""
+    n_rows = len(Y)
+    check_folds(options, n_rows, 2 if options.guarantee == arguments.INDUCTIVE else options.folds)
     counts = Y.sum(axis=0).tolist()
-    never = [name for name, count in zip(schema.label_names, counts, strict=True) if count == 0]
-    always = [
-        name for name, count in zip(schema.label_names, counts, strict=True) if count == n_rows
-    ]
-    if len(never) + len(always) == len(counts):
+    constant = [j for j, count in enumerate(counts) if count in (0, n_rows)]
+    if len(constant) == len(counts):
         raise CommandError(
             f"{options.data}: every label is the same in all rows, so there is nothing to learn."
-            f" Bring rows where"
-            " labels differ."
+            " Bring rows where labels differ."
         )
-    there = {"no": never, "every": always}
-    said = [
-        f"{', '.join(map(repr, names))} in {how_many} row"
-        for how_many, names in there.items()
-        if names
-    ]
+    said = []
+    for in_rows, count in (("no row", 0), ("every row", n_rows)):
+        if names := [schema.label_names[j] for j in constant if counts[j] == count]:
+            said.append(f"{', '.join(map(repr, names))} in {in_rows}")
     if said:
-        labels = counted(len(never) + len(always), "label")
         note(
-            f"{options.data}: {labels} without variation: {'; '.join(said)}. Nothing can be"
-            f" learned about that, so it"
-            " is predicted as it is here."
+            f"{options.data}: {counted(len(constant), 'label')} without variation:"
+            f" {'; '.join(said)}. Nothing can be learned about that, so it is predicted as it is"
+            " here."
         )
-    return [j for j, count in enumerate(counts) if count in (0, n_rows)]
+    return constant
 
 
 def _warnings_of(constant: list[int]) -> str | None:
-    """Return the pattern of what scikit-learn warns of labels without variation, which was said with their names."""
+    """Return the pattern of scikit-learn's warnings about constant labels, which we noted with their names."""
     return rf"Label (not )?({'|'.join(map(str, constant))}) is present in all" if constant else None
 
 
@@ -208,11 +182,8 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
     """Return what is going to be learned from what, and how columns are prepared."""
     from labelsure.cli._learners import describe_preparation
 
-    folds = (
-        "30 % of the rows calibrate"
-        if options.guarantee == words.INDUCTIVE
-        else f"{options.folds} folds"
-    )
+    inductive = options.guarantee == arguments.INDUCTIVE
+    folds = "30 % of the rows calibrate" if inductive else f"{options.folds} folds"
     lines = [
         f"{options.data}: {len(Y)} rows, {counted(len(schema.columns), 'column')} to learn from,"
         f" {counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",
@@ -222,7 +193,7 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
         columns = [schema.columns[j].name for j in schema.of_kind(kind)]
         lines += [f"  {few(columns, f'{kind} column')}: {what}"] if columns else []
     lines += [
-        f"Learner {options.learner}: {words.LEARNERS[options.learner]}.",
+        f"Learner {options.learner}: {arguments.LEARNERS[options.learner]}.",
         f"Measure {options.measure}, guarantee {options.guarantee}, {folds}, seed {options.seed}.",
     ]
     return "\n".join(lines)

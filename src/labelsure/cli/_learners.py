@@ -19,20 +19,27 @@ from labelsure.learners._tables import MIN_FREQUENCY, MOST_DENSE_WORDS, MOST_WOR
 from labelsure.paper import BPMLLClassifier, MLkNNClassifier, MLNBClassifier, MLRBFClassifier
 
 N_TREES = 200
-
+# half of scikit-learn's iterations and leaves, a quarter of its bins: its defaults take hours with
+# many labels
 BOOSTING = {"max_iter": 50, "max_leaf_nodes": 15, "max_bins": 63}
-"""Half of scikit-learn's iterations and leaves, a quarter of its bins: its own take hours with many labels."""
+SCALED = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "none": ""}
 
 
 class Recipe(NamedTuple):
-    """How to make a classifier, how its features are scaled, whether they may be sparse, and it be saved then."""
+    """How to make a classifier, how its features are scaled, and whether they may be sparse in fits and files."""
 
     make: Callable[[], Any]
     scaling: str = "none"
     takes_sparse: bool = True
     saved_sparse: bool = True
 
+    def is_dense(self, schema: TableSchema) -> bool:
+        """Tell whether features are to be dense: if they must be, or if sparse ones would save nothing."""
+        may_be_sparse = self.takes_sparse and self.saved_sparse
+        return not (may_be_sparse and (schema.sparse or schema.of_kind("text")))
 
+
+# of the learners in arguments.LEARNERS
 RECIPES = {
     "ml-rbf": Recipe(MLRBFClassifier, "unit"),
     "ml-knn": Recipe(MLkNNClassifier, "unit"),
@@ -51,7 +58,6 @@ RECIPES = {
     "pool": Recipe(table_pool, takes_sparse=False),
     "none": Recipe(DummyClassifier),
 }
-"""The learners of ``LEARNERS``."""
 
 
 def make_table_learner(name: str, schema: TableSchema) -> Any:
@@ -73,15 +79,11 @@ def make_table_learner(name: str, schema: TableSchema) -> Any:
     recipe = RECIPES[name]
     if name == "none":
         return recipe.make()
-    return table_pipeline(
-        schema.of_kind("numeric"),
-        schema.of_kind("categorical"),
-        schema.of_kind("text"),
-        recipe.make(),
-        scaling=recipe.scaling,
-        dense=_wants_dense(recipe, schema),
-        sparse_input=schema.sparse,
-    )
+    columns = (schema.of_kind(kind) for kind in ("numeric", "categorical", "text"))
+    numeric, categorical, text = columns
+    options = {"dense": recipe.is_dense(schema), "sparse_input": schema.sparse}
+    learner, scaling = recipe.make(), recipe.scaling
+    return table_pipeline(numeric, categorical, text, learner, scaling=scaling, **options)
 
 
 def describe_preparation(name: str, schema: TableSchema) -> dict[str, str]:
@@ -94,23 +96,15 @@ def describe_preparation(name: str, schema: TableSchema) -> dict[str, str]:
     'gaps filled with the median, a feature that says where they were, mean 0 and variance 1'
     """
     recipe = RECIPES[name]
-    filled = "gaps filled with the median, a feature that says where they were"
-    scaled = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "none": ""}[
-        recipe.scaling
-    ]
+    scaled = SCALED[recipe.scaling]
     if schema.sparse and scaled:
         scaled = ", divided by the largest value"
-    n_words = MOST_DENSE_WORDS if _wants_dense(recipe, schema) else MOST_WORDS
-    by_members = "as they are; members of the pool that need it fill gaps and scale"
+    n_words = MOST_DENSE_WORDS if recipe.is_dense(schema) else MOST_WORDS
+    numeric = f"gaps filled with the median, a feature that says where they were{scaled}"
+    if name == "pool":
+        numeric = "as they are; members of the pool that need it fill gaps and scale"
     return {
-        "numeric": by_members if name == "pool" else filled + scaled,
-        "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times"
-        f" together",
+        "numeric": numeric,
+        "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times together",
         "text": f"TF-IDF of the {n_words} most frequent words",
     }
-
-
-def _wants_dense(recipe: Recipe, schema: TableSchema) -> bool:
-    """Tell whether features are to be dense: where they have to, and where sparse ones would save nothing."""
-    may_be_sparse = recipe.takes_sparse and recipe.saved_sparse
-    return not (may_be_sparse and (schema.sparse or schema.of_kind("text")))
