@@ -52,58 +52,32 @@ if TYPE_CHECKING:
     from labelsure.predictions import LabelWisePredictions as LabelWisePredictions
     from labelsure.predictions import LabelWiseRegion as LabelWiseRegion
 
-_HOME: dict[str, tuple[str, ...]] = {
-    "batches": ("TablePredictor", "predict_batches"),
+_HOME = {
+    "batches": "TablePredictor predict_batches",
     "conformal": (
-        "ByCardinality",
-        "ByLabel",
-        "ByObject",
-        "CrossConformalClassifier",
-        "FullConformalClassifier",
-        "InductiveConformalClassifier",
-        "LabelWiseConformalClassifier",
-        "MultiLabelStratifiedKFold",
-        "calibrate_labels",
-        "calibrate_outputs",
-        "compile_kernels",
+        "ByCardinality ByLabel ByObject CrossConformalClassifier FullConformalClassifier"
+        " InductiveConformalClassifier LabelWiseConformalClassifier MultiLabelStratifiedKFold"
+        " calibrate_labels calibrate_outputs compile_kernels"
     ),
-    "datasets": ("load_dataset",),
+    "datasets": "load_dataset",
     "decisions": (
-        "CoverController",
-        "PrecisionController",
-        "RecallController",
-        "ReviewSelector",
-        "advise",
-        "control_cover",
-        "control_precision",
-        "control_recall",
-        "find_label_errors",
-        "pac_region",
-        "pac_significance",
-        "select_objects",
+        "CoverController PrecisionController RecallController ReviewSelector advise control_cover"
+        " control_precision control_recall find_label_errors pac_region pac_significance"
+        " select_objects"
     ),
-    "learners": (
-        "PooledClassifier",
-        "RecalibratedClassifier",
-        "table_pool",
-    ),
-    "engine": (),
-    "measures": ("AutoMeasure", "PowerMeasure"),
-    "metrics": (),
-    "model_file": ("load_model", "save_model"),
-    "paper": ("BPMLLClassifier", "MLNBClassifier", "MLRBFClassifier", "MLkNNClassifier"),
-    "plots": (),
-    "predictions": (
-        "LabelWisePredictions",
-        "LabelWiseRegion",
-        "LabelsetPredictions",
-        "LabelsetRegion",
-    ),
-    "report": (),
+    "engine": "",
+    "learners": "PooledClassifier RecalibratedClassifier table_pool",
+    "measures": "AutoMeasure PowerMeasure",
+    "metrics": "",
+    "model_file": "load_model save_model",
+    "paper": "BPMLLClassifier MLNBClassifier MLRBFClassifier MLkNNClassifier",
+    "plots": "",
+    "predictions": "LabelWisePredictions LabelWiseRegion LabelsetPredictions LabelsetRegion",
+    "report": "",
 }
-"""The rooms, and which of their names stand here too."""
+"""The rooms, and which of their names are found here as well."""
 
-_ROOM_OF = {name: room for room, names in _HOME.items() for name in names}
+_ROOM_OF = {name: room for room, names in _HOME.items() for name in names.split()}
 
 __all__ = ["__version__"]
 __all__ += list(_ROOM_OF)

@@ -60,11 +60,11 @@ def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> T
     if opened.table is None:
         return Trained(opened.model, None)
     model, schema = opened.model, TableSchema.from_json(opened.table)
-    names, n_features = getattr(model, "label_names_", None), getattr(model, "n_features_in_", None)
-    labels = getattr(model, "n_labels_", len(schema.label_names)), names or schema.label_names
-    if labels != (len(schema.label_names), schema.label_names) or n_features not in (
-        None,
-        len(schema.columns),
+    n_labels, n_features = len(schema.label_names), len(schema.columns)
+    if (
+        getattr(model, "n_labels_", n_labels) != n_labels
+        or (getattr(model, "label_names_", None) or schema.label_names) != schema.label_names
+        or getattr(model, "n_features_in_", None) not in (None, n_features)
     ):
         raise ModelFileError(
             f"{path} was saved with the description of another table: its labels or columns are not"
@@ -224,17 +224,12 @@ class TablePredictor:
         if library in (None, "pandas"):
             return _as_pandas(found, cells, None if library is None else table.index)
         if library == "polars":
-            return import_optional(
-                "polars", extra="polars", purpose="A table of polars"
-            ).from_arrow(found)
+            polars = import_optional("polars", extra="polars", purpose="A table of polars")
+            return polars.from_arrow(found)
         if hasattr(table, "to_batches"):
             return found
-        batches = found.to_batches()
-        return (
-            batches[0]
-            if batches
-            else import_arrow().RecordBatch.from_pylist([], schema=self.schema)
-        )
+        batches = [*found.to_batches(), import_arrow().RecordBatch.from_pylist([], self.schema)]
+        return batches[0]
 
     def cells(self, X: Any) -> dict[str, Any]:
         """Return the columns of answers for features: ``RepeatedValues`` for labels and texts, else arrays."""
@@ -259,12 +254,10 @@ class TablePredictor:
         model, schema = self._trained()
         if schema is not None:
             return open_table(table, schema, batch_size=len(table)).read().X
-        of_outputs, there = isinstance(model, OutputsPredictor), names_of_columns(table)
-        known = (
-            model.calibrator.label_names
-            if of_outputs
-            else getattr(model, "feature_names_in_", None)
-        )
+        there = names_of_columns(table)
+        known = getattr(model, "feature_names_in_", None)
+        if isinstance(model, OutputsPredictor):
+            known = model.calibrator.label_names
         names = self._columns or [name for name in there if name not in self._kept]
         names = names if known is None else [str(name) for name in known]
         if absent := [name for name in names if name not in there]:
@@ -413,13 +406,11 @@ def _types_of(keep: Keep) -> dict[str, Any]:
             f"keep must list names of columns, or map them to types of pyarrow, got {shown(keep)}."
         )
     pa, types = import_arrow(), {}
-    for name, kind in (
-        keep if isinstance(keep, Mapping) else dict.fromkeys(keep, "string")
-    ).items():
+    given = keep if isinstance(keep, Mapping) else dict.fromkeys(keep, "string")
+    for name, kind in given.items():
         try:
-            types[name] = (
-                pa.type_for_alias(kind) if isinstance(kind, str) else pa.field(name, kind).type
-            )
+            is_text = isinstance(kind, str)
+            types[name] = pa.type_for_alias(kind) if is_text else pa.field(name, kind).type
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"keep[{name!r}] must be a type of pyarrow such as 'int64', got {shown(kind)}."

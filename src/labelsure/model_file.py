@@ -67,18 +67,10 @@ TABLE = "arrays.json"
 MEMBER = re.compile(
     r"(manifest|schema|arrays)\.json|arrays/[a-z]\d{1,2}\.npy|skops/\d{1,6}\.(npy|npz|bin)"
 )
-KEYS = {
-    "format",
-    "labelsure",
-    "versions",
-    "model",
-    "labels",
-    "n_labels",
-    "features",
-    "table",
-    "learners",
-    "trusted",
-}
+KEYS = frozenset(
+    ("format", "labelsure", "versions", "model", "labels", "n_labels", "features", "table",
+     "learners", "trusted")
+)  # fmt: skip
 MOST_MEMBERS = 100_000
 MOST_BYTES = 2**36
 MOST_MANIFEST_BYTES = 2**24
@@ -178,18 +170,8 @@ NO_CODE = (
     " by trusted="
 )
 COLUMNS = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "float32",
-    "float64",
-    "object",
-    "str",
-    "string",
-)
+    "bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64", "object", "str", "string",
+)  # fmt: skip
 """The types of a table's columns."""
 
 MANY = 8
@@ -550,9 +532,8 @@ class _Packer:
     def __init__(self) -> None:
         self.arrays: list[_StoredArray] = []
         self._numbers: dict[Any, int] = {}
-        self._done: dict[
-            int, tuple[Any, Any]
-        ] = {}  # with the object itself, so that no other has its id
+        # with the object itself, so that no other gets its id
+        self._done: dict[int, tuple[Any, Any]] = {}
 
     def pack(self, thing: Any) -> Any:
         if type(thing) in PLAIN:
@@ -668,7 +649,8 @@ class _Packer:
             and not isinstance(thing, BaseEstimator | type)
             and name.startswith("labelsure.")
         ):
-            names = [one.name for one in fields(thing) if one.init and one.name not in NOT_KEPT]
+            names = [field.name for field in fields(thing) if field.init]
+            names = [name for name in names if name not in NOT_KEPT]
             values = [self.pack(getattr(thing, name)) for name in names]
             packed = Kept("made", type(thing), json.dumps(names), *values)
         elif _is_plain(thing):
@@ -689,9 +671,8 @@ class _Packer:
 
     def _attributes_of(self, thing: Any) -> dict[str, Any]:
         """Return the attributes of an object by name, trees side by side, without settings of the machine."""
-        ours = type(thing).__module__.startswith(
-            "labelsure."
-        )  # measures leave out what they have worked out
+        # measures leave out what they have worked out
+        ours = type(thing).__module__.startswith("labelsure.")
         attributes = dict(sorted(((thing.__getstate__() if ours else vars(thing)) or {}).items()))
         if _is_a(thing, BOOSTING) and attributes.get("_predictors"):
             trees = pack_boosting(attributes["_predictors"], self._keep_pieces)
@@ -870,9 +851,7 @@ def _is_plain(thing: Any) -> bool:
     """Tell whether an object is nothing but its attributes."""
     cls: Any = type(thing)
     usual: Any = object
-    in_python = (
-        cls.__flags__ & 1 << 9
-    )  # and not in C, where attributes may not be all that there is
+    in_python = cls.__flags__ & 1 << 9  # in C attributes may not be all that there is
     as_usual = cls.__reduce_ex__ is usual.__reduce_ex__ and cls.__reduce__ is usual.__reduce__
     is_object = hasattr(thing, "__dict__") and not isinstance(thing, type)
     return bool(in_python and as_usual and is_object and not hasattr(cls, "__del__"))

@@ -53,31 +53,8 @@ def fitted(tmp_path_factory):
     table.drop(columns="id").join(pd.DataFrame(labels, columns=NAMES)).to_csv(
         folder / "train.csv", index=False
     )
-    words = [
-        "--learner",
-        "logistic",
-        "--measure",
-        "log-loss",
-        "--folds",
-        "3",
-        "--jobs",
-        "1",
-        "--guarantee",
-        "exact",
-    ]
     path = folder / "m.labelsure"
-    assert (
-        main(
-            [
-                "fit",
-                str(folder / "train.csv"),
-                "--labels",
-                ",".join(NAMES),
-                *words,
-                "--model",
-                str(path),
-            ]
-        )
-        == 0
-    )
+    words = f"fit {folder}/train.csv --labels {','.join(NAMES)} --model {path} --learner logistic"
+    words += " --measure log-loss --folds 3 --jobs 1 --guarantee exact"
+    assert main(words.split()) == 0
     return Fitted(models, X[80:].reset_index(drop=True), path, tickets_frame(40, seed=1)[0])

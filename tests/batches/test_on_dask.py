@@ -216,40 +216,18 @@ def here(fitted, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_predict_on_a_cluster_writes_the_same_bytes(here, fitted, cluster, ending):
-    words = [
-        "predict",
-        str(fitted.file),
-        "new.csv",
-        "--keep",
-        "plan",
-        "--batch",
-        "7",
-        "--jobs",
-        "1",
-        "-o",
-    ]
-    assert main([*words, f"here.{ending}"]) == 0
-    assert main([*words, f"there.{ending}", "--scheduler", cluster.scheduler_address]) == 0
+    words = f"predict {fitted.file} new.csv --keep plan --batch 7 --jobs 1".split()
+    assert main([*words, "-o", f"here.{ending}"]) == 0
+    there = ["-o", f"there.{ending}", "--scheduler", cluster.scheduler_address]
+    assert main([*words, *there]) == 0
     assert (here / f"there.{ending}").read_bytes() == (here / f"here.{ending}").read_bytes()
 
 
 def test_fit_on_a_cluster_saves_the_same_model(here, cluster):
-    words = [
-        "fit",
-        "train.csv",
-        "--labels",
-        "sea,city,night",
-        "--learner",
-        "logistic",
-        "--folds",
-        "3",
-        "--jobs",
-        "1",
-    ]
-    assert main([*words, "--model", "here.labelsure"]) == 0
-    assert (
-        main([*words, "--model", "there.labelsure", "--scheduler", cluster.scheduler_address]) == 0
-    )
+    words = "fit train.csv --labels sea,city,night --learner logistic --folds 3 --jobs 1"
+    there = f" --model there.labelsure --scheduler {cluster.scheduler_address}"
+    assert main(f"{words} --model here.labelsure".split()) == 0
+    assert main(f"{words} {there}".split()) == 0
     one, other = (
         labelsure.load_model(f"{where}.labelsure").calibrator_.folds for where in ("here", "there")
     )
@@ -266,15 +244,8 @@ def error_of(capsys, *words):
 
 def test_workers_of_another_version_are_refused(here, cluster, monkeypatch, capsys):
     monkeypatch.setattr("labelsure.cli._common.__version__", "0.0.1")
-    line = error_of(
-        capsys,
-        "fit",
-        "train.csv",
-        "--model",
-        "m.labelsure",
-        "--scheduler",
-        cluster.scheduler_address,
-    )
+    words = f"fit train.csv --model m.labelsure --scheduler {cluster.scheduler_address}"
+    line = error_of(capsys, *words.split())
     assert "has labelsure " in line
     assert "and there is 0.0.1 here; results could differ" in line
 

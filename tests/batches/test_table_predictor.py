@@ -123,14 +123,6 @@ def test_index_of_pandas_is_kept(fitted):
     pd.testing.assert_frame_equal(predictor(shuffled), predictor(named).loc[shuffled.index])
 
 
-def test_columns_are_found_by_name_and_others_are_ignored(fitted):
-    predictor = TablePredictor(fitted.models["exact"])
-    expected = predictor(fitted.rows)
-    pd.testing.assert_frame_equal(
-        predictor(fitted.rows.assign(other="x")[["c", "other", "a", "b"]]), expected
-    )
-
-
 def test_arrays_are_answered_in_pandas_and_columns_can_be_named(fitted):
     X, rows = fitted.rows.to_numpy(), fitted.rows
     model = pickle.loads(pickle.dumps(fitted.models["smoothed"]))
@@ -181,14 +173,6 @@ def test_a_file_is_read_once_in_a_process_and_only_its_path_is_pickled(fitted, m
         predictor(fitted.tickets)
 
 
-def test_few_models_are_kept(fitted, tmp_path):
-    model = fitted.models["cross"]
-    for i in range(batches.MODELS_KEPT + 2):
-        save_model(model, tmp_path / f"{i}.labelsure")
-        TablePredictor(tmp_path / f"{i}.labelsure")(fitted.rows[:1])
-    assert batches._read_once.cache_info().currsize == batches.MODELS_KEPT
-
-
 def test_ready_made_outputs_are_taken_by_the_names_of_labels(tmp_path):
     outputs, Y = (
         np.random.default_rng(0).random((40, 2)),
@@ -202,13 +186,6 @@ def test_ready_made_outputs_are_taken_by_the_names_of_labels(tmp_path):
         pd.testing.assert_frame_equal(
             TablePredictor(one)(table[["city", "sea"]].assign(id=1)), expected
         )
-
-
-def test_cores_are_those_asked_for_and_the_model_stays_as_it_is(fitted):
-    model = fitted.models["cross"]
-    model.calibrator_.n_jobs = 2
-    limited = TablePredictor(model, n_jobs=1)._trained().model
-    assert (limited.calibrator_.n_jobs, model.calibrator_.n_jobs) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -213,23 +213,3 @@ def test_mutated_file_gives_data_or_a_dataset_error(read, file):
 )
 def test_random_file_gives_data_or_a_dataset_error(read, content):
     check_data_or_error(read, content, ["a"])
-
-
-PIECES = [
-    "@attribute a {0,1}\n",
-    "@attribute x real\n",
-    "@attribute ",
-    "@data\n",
-    "@relation r\n",
-    "{0 1}\n",
-    "1,2\n",
-    "0,1",
-]
-PIECES += [*"{},'\"\\%?\n\r\t 1e-.\0\ufeff", "nan", "inf"]
-
-
-@patient
-@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_pieces_of_arff_give_data_or_a_dataset_error(read, tail):
-    for head in ("", "@attribute x real\n@attribute a {0,1}\n@data\n"):
-        check_data_or_error(read, (head + tail).encode(), ["a"])

@@ -39,13 +39,6 @@ def test_reader_understands_case_comments_quotes_tabs_and_line_ends(read_text):
     assert data.Y.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
-def test_reader_takes_carriage_returns_alone_as_line_ends(read_text):
-    assert read_text((HEAD + "1,red,0,1\n2,blue,1,1\n").replace("\n", "\r")).X.tolist() == [
-        [1, 0],
-        [2, 2],
-    ]
-
-
 def test_reader_does_not_split_lines_at_other_unicode_line_ends(read_text):
     data = read_text(
         "@attribute 'n\u2028\x85\x0c' numeric\n@attribute a {0,1}\n@data\n1,1\n", ["a"]
@@ -87,11 +80,6 @@ def test_labels_may_be_numeric(read_text):
     assert data.feature_names == ("x",)
 
 
-def test_labels_come_in_the_order_of_the_columns(read_text):
-    data = read_text("@attribute b {0,1}\n@attribute x real\n@attribute a {0,1}\n@data\n1,5,0\n")
-    assert (data.label_names, data.Y.tolist(), data.X.tolist()) == (("b", "a"), [[1, 0]], [[5]])
-
-
 def test_nominal_values_that_are_equal_numbers_become_places(read_text):
     data = read_text("@attribute x {1,1.0,2}\n@attribute a {0,1}\n@data\n1,0\n1.0,0\n2,1\n", ["a"])
     assert data.X.ravel().tolist() == [0, 1, 2]
@@ -100,12 +88,6 @@ def test_nominal_values_that_are_equal_numbers_become_places(read_text):
 def test_quoted_question_mark_is_a_value_and_not_missing(read_text):
     data = read_text("@attribute x {'?',b}\n@attribute a {0,1}\n@data\n'?',0\n?,1\n", ["a"])
     assert np.array_equal(data.X.ravel(), [0, math.nan], equal_nan=True)
-
-
-def test_read_mulan_names_the_dataset_after_its_file_and_puts_all_rows_into_training(read_text):
-    data = read_text(HEAD + "1,red,0,1\n", name="mine.arff")
-    assert (data.name, data.n_train, data.X_test.shape) == ("mine", 1, (0, 2))
-    assert data.source.endswith("mine.arff")
 
 
 def test_huge_numbers_are_read_and_those_beyond_float64_refused(read_text):
@@ -164,11 +146,6 @@ def test_bad_row_17_is_named_with_file_line_and_remedy(read_text, row):
     message = str(caught.value)
     assert re.search(r"toy\.arff, row 17 \(line 24\): ", message)
     assert re.search(BAD_ROWS[row], message)
-
-
-def test_numeric_label_must_be_zero_or_one(read_text):
-    with pytest.raises(DatasetError, match=r"row 1 \(line 4\): label 'a' must be 0 or 1, got 2"):
-        read_text("@attribute x real\n@attribute a real\n@data\n1,2\n", ["a"])
 
 
 BAD_HEADS = {

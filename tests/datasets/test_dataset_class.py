@@ -1,6 +1,3 @@
-import pickle
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -44,13 +41,6 @@ def test_one_vs_rest_tells_more_than_127_labels_of_a_dataset_apart():
         data.X_train, data.Y_train
     )
     np.testing.assert_array_equal(model.predict(data.X), Y)
-
-
-def test_dataset_is_frozen_and_survives_pickling():
-    data = pickle.loads(pickle.dumps(make()))
-    assert data.X.tolist() == make().X.tolist()
-    with pytest.raises(FrozenInstanceError):
-        data.n_train = 1
 
 
 def test_repr_tells_size_split_and_density():

@@ -85,27 +85,8 @@ def test_deeply_nested_xml_is_read(read_xml):
     assert len(read_xml(content)) == depth - 1
 
 
-PIECES = [
-    "<labels>",
-    "</labels>",
-    '<label name="a"/>',
-    '<label name="b">',
-    "</label>",
-    "<label/>",
-    "&amp;",
-    "&x;",
-    "\0",
-]
-PIECES += [
-    "<!--",
-    "-->",
-    "<![CDATA[",
-    "]]>",
-    "<?xml version='1.0' encoding='",
-    "utf-8",
-    "'?>",
-    "<!DOCTYPE x [",
-]
+PIECES = """<labels> </labels> <label name="a"/> <label name="b"> </label> <label/> &amp; &x; \0
+<!-- --> <![CDATA[ ]]> <?xml version='1.0' encoding=' utf-8 '?> <!DOCTYPE x [""".split(" ")
 
 
 def join(pieces):

@@ -110,12 +110,6 @@ def test_birds_has_escaped_label_names_empty_rows_and_a_category(load):
     assert data.categories["location"]["17"] == 17
 
 
-def test_medical_keeps_odd_names_and_labels_never_positive_in_training(load):
-    data = load("medical")
-    assert {"-", "/", "0;", "1-1/2"} <= set(data.feature_names)
-    assert np.any(data.Y_train.sum(axis=0) == 0)
-
-
 def test_yeast_from_river_equals_the_arff_files_bit_for_bit(load):
     if importlib.util.find_spec("river") is None:
         pytest.skip("river is not installed")
