@@ -62,9 +62,8 @@ def ask(tmp_path):
     (package / "_taking_kernels.py").write_text(TAKING)
     places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": places, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment["PYTHONDONTWRITEBYTECODE"] = (
-        "1"  # files of one size that change within a second would not be noticed
-    )
+    # files of one size that change within a second would not be noticed
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
     def run(added, name="Pair", first="a", second="b"):
         (package / "_called_kernels.py").write_text(CALLED.format(added=added))

@@ -71,13 +71,13 @@ def examples_of(text):
 
 
 def run(example, page, namespace):
-    program = compile(
-        "\n" * example.line + example.code, page, "exec"
-    )  # so that errors name the page's line
+    # so that errors name the page's line
+    program = compile("\n" * example.line + example.code, page, "exec")
+    # a page may add words of its own
     with (
         contextlib.redirect_stdout(io.StringIO()) as out,
         patch.dict(MEASURES),
-    ):  # a page may add words of its own
+    ):
         try:
             exec(program, namespace)
         except ImportError as error:

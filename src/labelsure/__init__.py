@@ -84,7 +84,7 @@ __all__ += list(_ROOM_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a room when one of its names is first used: ``import labelsure`` itself stays light."""
+    """Import a room when one of its names is first used: ``import labelsure`` stays light."""
     if name in _HOME:
         return importlib.import_module(f"labelsure.{name}")
     if name in _ROOM_OF:

@@ -1,4 +1,4 @@
-"""Checks at the door: what was expected, what arrived, what to do; and the types that travel between rooms."""
+"""Input checks with messages (expected, got, do this), and the types that rooms exchange."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -58,7 +58,7 @@ CANNOT_BE_READ = (TypeError, ValueError, OverflowError, RuntimeError)
 
 
 def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
-    """Return the first entry that is no real number, and where it is, or None where there is no such entry.
+    """Return the first entry that is not a real number, with its position, or None if all are.
 
     Strings that look like numbers, dates, durations, complex numbers and masked entries are none;
     NaN is one.
@@ -80,18 +80,16 @@ def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
         return masked
     if array.dtype.kind in "biuf":
         return None
-    if (
-        array.dtype.kind != "O"
-    ):  # .astype(object) would make whole numbers of dates and durations in nanoseconds
-        return (
-            find_entry(np.ones(array.shape, dtype=bool), array) or f"an array of type {array.dtype}"
-        )
+    # .astype(object) would make whole numbers of dates and durations in nanoseconds
+    if array.dtype.kind != "O":
+        first = find_entry(np.ones(array.shape, dtype=bool), array)
+        return first or f"an array of type {array.dtype}"
     wrong = [not is_number(value) for value in array.flat]
     return find_entry(np.array(wrong, dtype=bool).reshape(array.shape), array)
 
 
 def _find_masked(values: Any) -> str | None:
-    """Return the first entry of a masked array, or of a list of them, that is masked, or None where there is none."""
+    """Return the first masked entry of an array or a list of arrays, or None if there is none."""
     rows = values if isinstance(values, list | tuple) else (values,)
     if not any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
         return None
@@ -99,7 +97,7 @@ def _find_masked(values: Any) -> str | None:
 
 
 def check_unmasked(X: Any, *, name: str = "X") -> None:
-    """Raise ValueError where objects have masked entries: a learner would take what is below the mask.
+    """Raise ValueError if objects have masked entries, whose hidden values a learner would read.
 
     Examples
     --------
@@ -138,7 +136,7 @@ def as_array(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
 
 
 def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
-    """Return an array of real numbers in one of numpy's types, whole numbers as such, or say what is wrong.
+    """Return an array of real numbers in a numeric dtype, or raise ValueError.
 
     Parameters
     ----------
@@ -154,9 +152,8 @@ def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
         odd = find_no_number(values, array)
         problem = odd and f" with {odd}"
         if odd is None and array.dtype == object:
-            array = np.asarray(array.tolist()).reshape(
-                array.shape
-            )  # a list of no rows has no columns
+            # a list of no rows has no columns
+            array = np.asarray(array.tolist()).reshape(array.shape)
             array = array.astype(np.float64) if array.dtype == object else array
     except CANNOT_BE_READ as error:
         problem = f" that numpy cannot read as one ({error})"
@@ -169,7 +166,7 @@ def as_numbers(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a real number or a boolean, of Python or of numpy; for numpy a duration is a number."""
+    """Whether a value is a real number or a boolean; numpy's timedelta64 does not count."""
     return isinstance(value, Number | np.bool_) and not isinstance(
         value, complex | np.complexfloating | np.timedelta64
     )
@@ -234,11 +231,8 @@ def check_label_matrix(
         Y = Y if isinstance(Y, np.ndarray) else to_host(Y)
         array = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
     except CANNOT_BE_READ as error:
-        got = (
-            "rows of different length"
-            if isinstance(Y, list | tuple)
-            else f"a {type(Y).__name__} ({error})"
-        )
+        are_rows = isinstance(Y, list | tuple)
+        got = "rows of different length" if are_rows else f"a {type(Y).__name__} ({error})"
         raise ValueError(
             f"{name} must be a rectangular label matrix with one 0/1 column per label, got {got}."
             " sklearn.preprocessing.MultiLabelBinarizer turns lists of labels into such a matrix."
@@ -256,9 +250,8 @@ def check_label_matrix(
         raise ValueError(
             f"{name} must have {n_labels} columns, one per label, got {array.shape[1]}."
         )
-    plain = (
-        array is Y and array.dtype.kind in "biuf"
-    )  # the usual array, in which all entries are numbers
+    # the usual array, in which all entries are numbers
+    plain = array is Y and array.dtype.kind in "biuf"
     odd = None if plain else find_no_number(Y, array)
     if odd or not (right := (array == 0) | (array == 1)).all():
         raise ValueError(
@@ -276,9 +269,8 @@ def label_names_of(Y: LabelMatrixLike) -> tuple[str, ...] | None:
     >>> label_names_of([[0, 1]]) is None
     True
     """
-    columns = getattr(
-        Y, "column_names", getattr(Y, "columns", None)
-    )  # pyarrow's columns are the data themselves
+    # pyarrow's columns are the data themselves
+    columns = getattr(Y, "column_names", getattr(Y, "columns", None))
     return None if columns is None else tuple(str(column) for column in columns)
 
 
@@ -294,11 +286,7 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
     """
     names = _texts(label_names)
     if names is None:
-        got = (
-            f"the string {shown(label_names)}"
-            if isinstance(label_names, str)
-            else shown(label_names)
-        )
+        got = ("the string " if isinstance(label_names, str) else "") + shown(label_names)
         raise ValueError(f"label_names must be a sequence of {n_labels} names, got {got}.")
     if len(names) != n_labels:
         raise ValueError(f"label_names must name the {n_labels} labels, got {len(names)} names.")
@@ -313,14 +301,10 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
 
 def _texts(names: Any) -> tuple[str, ...] | None:
     """Return a sequence of names as texts, or None where it is none."""
-    listed = (
-        hasattr(names, "__len__") and hasattr(names, "__iter__") and getattr(names, "ndim", 1) == 1
-    )
-    return (
-        tuple(map(str, names))
-        if listed and not isinstance(names, str | bytes | Mapping | Set)
-        else None
-    )
+    has_items = hasattr(names, "__len__") and hasattr(names, "__iter__")
+    if not has_items or getattr(names, "ndim", 1) != 1:
+        return None
+    return None if isinstance(names, str | bytes | Mapping | Set) else tuple(map(str, names))
 
 
 @lru_cache(maxsize=8)
@@ -330,7 +314,7 @@ def made_up_names(n_labels: int) -> tuple[str, ...]:
 
 
 def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
-    """Return a table with its columns in the order of the names, or say which are missing or unknown.
+    """Return a table with its columns in the order of ``label_names``, or raise ValueError.
 
     Arrays have no names, and names that were made up (0, 1, ... by pandas, label_0, label_1, ... by
     us) do not count beside other ones: then columns are taken by position.
@@ -343,10 +327,8 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
     if not missing and len(own) == len(wanted):
         chosen = [columns[label] for label in wanted]
         return table.select(chosen) if hasattr(table, "column_names") else table[chosen]
-    if any(
-        names in (made_up_names(len(names)), tuple(map(str, range(len(names)))))
-        for names in (own, wanted)
-    ):
+    made_up = made_up_names(len(own)), made_up_names(len(wanted))
+    if {own, wanted} & {*made_up, *(tuple(map(str, range(len(names)))) for names in made_up)}:
         return table
     unknown = [label for label in own if label not in set(wanted)]
     listed = f" without {missing[0]!r}" if missing else f" with {unknown[0]!r}" if unknown else ""
@@ -359,11 +341,12 @@ def take_by_name(table: Any, label_names: Sequence[str], *, name: str) -> Any:
 
 def list_labels(label_names: Sequence[str]) -> str:
     """Return a sentence with the first few names, for error messages."""
-    return f"The labels are {', '.join(map(repr, label_names[:5]))}{', ...' if len(label_names) > 5 else ''}."
+    more = ", ..." if len(label_names) > 5 else ""
+    return f"The labels are {', '.join(map(repr, label_names[:5]))}{more}."
 
 
 def row_index_of(X: Any) -> Any:
-    """Return what rows are called: a pandas index, a polars Series of row numbers, None for anything without names."""
+    """Return the row index: of pandas as it is, of polars row numbers, None for unnamed rows."""
     if type(X).__module__.startswith("polars."):
         return import_optional("polars", extra="polars", purpose="X").int_range(len(X), eager=True)
     return X.index if hasattr(X, "iloc") else None
@@ -372,9 +355,8 @@ def row_index_of(X: Any) -> Any:
 def check_same_length(X: Any, Y: Any, *, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise ValueError unless ``X`` and ``Y`` have the same number of rows."""
     for table, name in zip((X, Y), names, strict=True):
-        if getattr(table, "ndim", 1) == 0 or not (
-            hasattr(table, "shape") or hasattr(table, "__len__")
-        ):
+        has_rows = hasattr(table, "shape") or hasattr(table, "__len__")
+        if getattr(table, "ndim", 1) == 0 or not has_rows:
             raise ValueError(f"{name} must have one row per object, got {shown(table)}.")
     n_x, n_y = n_rows(X), n_rows(Y)
     if n_x != n_y:
@@ -391,7 +373,7 @@ def check_outputs(
     n_labels: int | None = None,
     label_names: Sequence[str] | None = None,
 ) -> FloatArray:
-    """Return a learner's outputs as an (n, q) array of finite numbers between 0 and 1, or say what is wrong.
+    """Return a learner's outputs as an (n, q) array of numbers in [0, 1], or raise ValueError.
 
     The columns of a DataFrame are taken by name where ``label_names`` are given, as in
     :func:`check_label_matrix`.
@@ -403,14 +385,11 @@ def check_outputs(
     """
     outputs = outputs if label_names is None else take_by_name(outputs, label_names, name=name)
     columns = "n_labels" if n_labels is None else n_labels
-    plain = (
-        type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"
-    )  # the usual array, with nothing odd in it
-    given = (
-        outputs
-        if plain
-        else as_numbers(to_host(outputs), name=name, shape=f"(n_objects, {columns})")
-    )
+    # the usual array, with nothing odd in it
+    plain = type(outputs) is np.ndarray and outputs.dtype.kind in "biuf"
+    given = outputs
+    if not plain:
+        given = as_numbers(to_host(outputs), name=name, shape=f"(n_objects, {columns})")
     if given.ndim != 2 or (n_labels is not None and given.shape[1] != n_labels):
         raise ValueError(f"{name} must have shape (n_objects, {columns}), got {given.shape}.")
     array: FloatArray = given.astype(np.float64, order="C", copy=False)
@@ -428,7 +407,7 @@ def check_significance(
     name: str = "significance",
     example: str = "For 95 % confidence pass significance=0.05.",
 ) -> Fraction:
-    """Return a significance level, or another number strictly between 0 and 1, as an exact fraction.
+    """Return a significance level, or any number strictly between 0 and 1, as an exact fraction.
 
     A float is read as the fraction with a denominator up to 10^9 that is nearest to it as printed,
     so 0.1, 1 - 0.9 and numpy.float32(0.1) are all one tenth, and comparisons with p-values are
@@ -445,9 +424,8 @@ def check_significance(
             f"{name} must be a number strictly between 0 and 1, got {shown(significance)}."
             f" {example}"
         )
-    printed = Fraction(
-        str(significance)
-    )  # the shortest decimal that is this number in its own precision
+    # the shortest decimal that is this number in its own precision
+    printed = Fraction(str(significance))
     nearest = printed.limit_denominator(10**9)
     return nearest if 0 < nearest < 1 else printed
 
@@ -502,13 +480,8 @@ def check_number(
     except OverflowError:  # a whole number beyond all floats
         number = np.inf
     if not np.isfinite(number) or number <= above or number < at_least:
-        bound = (
-            f" above {above:g}"
-            if np.isfinite(above)
-            else f" of at least {at_least:g}"
-            if np.isfinite(at_least)
-            else ""
-        )
+        bound = f" above {above:g}" if np.isfinite(above) else ""
+        bound = bound or (f" of at least {at_least:g}" if np.isfinite(at_least) else "")
         raise ValueError(f"{name} must be a finite number{bound}, got {shown(value)}.")
     return number
 
@@ -523,7 +496,7 @@ def check_count(value: Any, *, name: str, at_least: int = 1) -> int:
 
 
 def check_flag(value: Any, *, name: str) -> bool:
-    """Return a truth value of Python or numpy, or raise ValueError naming the parameter: a text would count as True."""
+    """Return a boolean, or raise ValueError naming the parameter; a string is not a boolean."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {shown(value)}.")
     return bool(value)
@@ -538,7 +511,7 @@ def shown(value: Any) -> str:
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a real number; numpy counts durations among them, and Python truth values."""
+    """Whether a value is a real number; booleans and numpy's timedelta64 do not count."""
     return isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
 
 
@@ -559,7 +532,7 @@ def is_whole(value: Any) -> bool:
 def read_labels(
     Y: LabelMatrixLike, label_names: Sequence[str] | None, *, name: str = "Y"
 ) -> tuple[LabelMatrix, tuple[str, ...] | None]:
-    """Return labels to learn from, and what they are called: as told, else as the columns of a DataFrame.
+    """Return labels to learn from with their names: the given ones, else the columns' names.
 
     Columns with the names told are taken in that order; columns with other names are renamed.
     """
@@ -573,7 +546,7 @@ def read_labels(
 def check_examples(
     outputs: Any, Y: LabelMatrixLike, label_names: Sequence[str] | None = None
 ) -> tuple[FloatArray, LabelMatrix, tuple[str, ...] | None]:
-    """Return the outputs, labels and label names of at least one calibration example, or say what is wrong with them.
+    """Return outputs, labels and label names of at least one calibration example, all checked.
 
     Where both are DataFrames, the columns of ``outputs`` are taken in the order of those of ``Y``.
     """
@@ -586,7 +559,7 @@ def check_examples(
 
 
 def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
-    """Return a label matrix with 0 where it has NaN, and where that is; the same matrix and None where nowhere.
+    """Return a label matrix with 0 for NaN, and a mask of the NaN entries, None if there are none.
 
     DataFrames stay DataFrames, with the names of their columns.
 
@@ -600,7 +573,8 @@ def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
         return Y, None
     try:
         array = np.asarray(Y)
-        missing = np.asarray(Y.isna()) if hasattr(Y, "isna") else array != array  # noqa: PLR0124 - NaN in any type
+        is_frame = hasattr(Y, "isna")
+        missing = np.asarray(Y.isna()) if is_frame else array != array  # noqa: PLR0124 - any dtype
     except CANNOT_BE_READ:  # rows of different lengths: the checks of labels say so
         return Y, None
     if not isinstance(missing, np.ndarray) or not missing.any():
@@ -619,7 +593,7 @@ def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
 def read_unknown(
     missing: Any, label_names: Sequence[str] | None, *, name: str = "y"
 ) -> BoolArray | None:
-    """Return where labels are unknown, columns in the order in which :func:`read_labels` reads the labels.
+    """Return the mask of unknown labels, its columns in the order used by :func:`read_labels`.
 
     Raise ValueError where nothing is known about a label.
 
@@ -628,7 +602,7 @@ def read_unknown(
     >>> read_unknown([[False, True], [False, True]], ["sea", "city"])
     Traceback (most recent call last):
     ...
-    ValueError: y must have a known entry for every label, got only NaN for 'city'. Leave the label out.
+    ValueError: y must have a known entry for every label, got only NaN for 'city'. Leave ...
     """
     if missing is None:
         return None
@@ -648,7 +622,7 @@ def read_unknown(
 def check_gaps(
     Y: LabelMatrixLike, *, name: str = "Y", n_labels: int | None, label_names: Sequence[str] | None
 ) -> tuple[LabelMatrix, BoolArray | None]:
-    """Return labels as :func:`check_label_matrix` does, 0 where they are unknown, and where that is or None.
+    """Return labels, 0 where unknown, and the mask of unknown labels, None if all are known.
 
     Examples
     --------
@@ -698,7 +672,6 @@ def plural(number: int, noun: str) -> str:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint at the name that is most like one that is not known, if any is."""
-    near = (
-        get_close_matches(name, names, n=1) if len(name) < 100 else []
-    )  # its cost grows with the square
+    # its cost grows with the square
+    near = get_close_matches(name, names, n=1) if len(name) < 100 else []
     return f" Did you mean {quote(near[0])}?" if near else ""

@@ -1,12 +1,12 @@
-"""Trees of forests and of histogram boosting side by side: a column for each field of their nodes, checked when read.
+"""Trees of forests and of histogram boosting as columns, one for each field of their nodes.
 
 Saved as they are, a forest of a hundred trees is thousands of small objects, and its values take
 most of the space::
 
     tree 0   tree 1         tree 2
     -------  -------------  -------
-    0 1 2    0 1 2 3 4      0 1 2     left_child, right_child, feature, threshold, ..., each in the narrowest type
-    k k k    k k k k k      k k k     counts of examples: a node's values are counts / weight, to the last bit
+    0 1 2    0 1 2 3 4      0 1 2     left_child, right_child, feature, ..., in the narrowest type
+    k k k    k k k k k      k k k     counts of examples: a node's values are counts / weight
 
 Compiled code follows children and features without a look, so those that lead elsewhere are
 refused.
@@ -129,7 +129,7 @@ def unpack_boosting(parts: dict[str, Any], n_features: int) -> list[list[Any]]:
 def are_trees(
     left: Array, right: Array, leaf: Array, feature: Array, sizes: Array, n_features: int
 ) -> bool:
-    """Tell whether nodes, tree after tree, are trees: children come after their parents, each once, features are there.
+    """Whether nodes form trees: each child comes once, after its parent, and features exist.
 
     Parameters
     ----------
@@ -186,16 +186,15 @@ def _counts(values: Array, weights: Array, dtype: Any) -> Array:
 
 
 def _shares(counts: Array, weights: Array) -> Array:
-    """Return values as scikit-learn works them out: each class's count by the weight of the node."""
+    """Return values as scikit-learn computes them: counts of classes / weight of the node."""
     first = counts.astype(np.float64)
-    shares: Array = (
-        np.concatenate([first, weights - first.sum(axis=-1, keepdims=True)], axis=-1) / weights
-    )
+    last = weights - first.sum(axis=-1, keepdims=True)
+    shares: Array = np.concatenate([first, last], axis=-1) / weights
     return shares
 
 
 def _type_of_counts(nodes: list[Array], values: list[Array]) -> Any:
-    """Return the narrowest type for counts, None where values are no counts by weight to the last bit."""
+    """Return the narrowest type for counts, None if counts / weight are not exactly the values."""
     largest = max(own["weighted_n_node_samples"].max() for own in nodes)
     if not 1 <= largest < 2**32:
         return None
@@ -212,11 +211,11 @@ def _limits(sizes: Array) -> list[tuple[int, int]]:
 
 
 def _pack_records(records: list[Array], keep: Keep) -> dict[str, Any]:
+    n_nodes = sum(map(len, records))
+
     def column(name: str) -> Any:
         dtype = _narrow([own[name] for own in records])
-        return keep(
-            lambda: (own[name].astype(dtype) for own in records), dtype, (sum(map(len, records)),)
-        )
+        return keep(lambda: (own[name].astype(dtype) for own in records), dtype, (n_nodes,))
 
     return {name: column(name) for name in records[0].dtype.names or ()}
 
@@ -225,7 +224,8 @@ def _narrow(columns: list[Array]) -> Any:
     """Return the narrowest type that holds all of some whole numbers; floats stay as they are."""
     if columns[0].dtype.kind not in "iu":
         return columns[0].dtype
-    low, high = min(int(own.min()) for own in columns), max(int(own.max()) for own in columns)
+    low = min(int(own.min()) for own in columns)
+    high = max(int(own.max()) for own in columns)
     return np.result_type(
         np.min_scalar_type(low), np.min_scalar_type(-high - 1 if low < 0 else high)
     )
@@ -233,15 +233,10 @@ def _narrow(columns: list[Array]) -> Any:
 
 def _unpack_records(columns: dict[str, Array], dtype: Any) -> Array:
     lengths = {len(column) for column in columns.values()}
-    kinds = {"f": "f"}
-    if (
-        set(columns) != set(dtype.names)
-        or len(lengths) != 1
-        or any(
-            column.dtype.kind not in kinds.get(dtype[name].kind, "iu")
-            for name, column in columns.items()
-        )
-    ):
+    of_floats = {name: column.dtype.kind == "f" for name, column in columns.items()}
+    expected = {name: dtype[name].kind == "f" for name in dtype.names}
+    are_numbers = all(column.dtype.kind in "fiu" for column in columns.values())
+    if of_floats != expected or len(lengths) != 1 or not are_numbers:
         raise ValueError("nodes of trees have other fields than those of this scikit-learn")
     records = np.zeros(lengths.pop(), dtype=dtype)
     for name, column in columns.items():

@@ -1,4 +1,4 @@
-"""How kernels are compiled: numba, without the interpreter lock, kept on disk where that is safe."""
+"""How kernels are compiled: by numba, without the interpreter lock, cached on disk."""
 
 import contextlib
 import gc
@@ -38,7 +38,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lean_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` like a kernel, but without numba's counting of references, so that it cannot make arrays.
+    """Compile ``function`` like a kernel, but without reference counts: it cannot allocate arrays.
 
     For the steps of searches: counting would take longer than they do, wherever arrays travel
     together in tuples.
@@ -63,16 +63,15 @@ def _compile(
     if not counted:
         options["_nrt"] = False
     compiled: Any = numba.njit(**options)(function)
-    if (
-        compiled is not function and function.__closure__ is None
-    ):  # the same: NUMBA_DISABLE_JIT is set
+    # the same: NUMBA_DISABLE_JIT is set
+    if compiled is not function and function.__closure__ is None:
         with contextlib.suppress(OSError):  # no source file, so nobody could tell when it changes
             compiled._cache = KernelCache(function)
     return cast(Callable[..., Any], compiled)
 
 
 class KernelCache(FunctionCache):
-    """numba's cache of a kernel, safe to share: one file for each signature, checked before it is unpickled.
+    """numba's cache, safe to share: one file per signature, checked before it is unpickled.
 
     Machine code contains that of the kernels it calls, and where the fields of their named tuples
     lie. numba stamps a file with the one source that defines the kernel; here the stamp is the
@@ -141,7 +140,7 @@ class KernelCache(FunctionCache):
 
 
 def _folders(source: Path) -> Iterator[Path]:
-    """Yield where machine code may be: in NUMBA_CACHE_DIR, beside the module, in the user's cache."""
+    """Yield cache folders: NUMBA_CACHE_DIR, beside the module, the user's cache."""
     if named := cast(Any, numba.config).CACHE_DIR:
         yield Path(named, "labelsure").absolute()
     yield source.parent / "__pycache__"
@@ -152,7 +151,7 @@ def _folders(source: Path) -> Iterator[Path]:
 
 @cache
 def _digest_of_kernels(package: str) -> str:
-    """Return a digest of all files of a package that have kernels or named tuples, which kernels may take."""
+    """Return a digest of all files of a package that have kernels or named tuples."""
     digest = hashlib.sha256()
     for folder in getattr(sys.modules[package], "__path__", ()):  # a single file has none
         for path in sorted(Path(folder).rglob("*.py")):
@@ -180,7 +179,9 @@ class NoGarbageCollection(event.Listener):
     through again and again.
     """
 
-    compiling = 0  # one kernel is compiled while another is that calls it; numba does this in one thread at a time
+    compiling = (
+        0  # kernels being compiled, nested, because one calls another; numba uses one thread
+    )
     was_enabled = False
 
     def on_start(self, started: Any) -> None:

@@ -43,12 +43,12 @@ class DatasetError(ValueError):
     >>> load_dataset("scenes", download=False)
     Traceback (most recent call last):
     ...
-    labelsure._errors.DatasetError: 'scenes' is not a data set labelsure knows. Did you mean 'scene'? ...
+    labelsure._errors.DatasetError: 'scenes' is not a data set labelsure knows. Did you mean ...
     """
 
 
 class LineError(Exception):
-    """What is wrong with a part of a file, raised by code that sees only that; the file's reader adds where it is."""
+    """A problem in part of a file, raised where only that part is known; the reader adds where."""
 
 
 class BatchError(RuntimeError):
@@ -67,4 +67,4 @@ class BatchError(RuntimeError):
 
 
 class CommandError(Exception):
-    """Something the user can mend: the message is all they see, and the command ends with exit code 1."""
+    """A problem that the user can fix: the command prints the message and ends with exit code 1."""

@@ -1,4 +1,4 @@
-"""Files on disk that are whole at all times: written beside their place and renamed, sealed where that is asked."""
+"""Atomic writes, digests, and checks of who could have written a file."""
 
 import glob
 import hashlib
@@ -32,12 +32,13 @@ def full_path(path: str | os.PathLike[str]) -> Path:
     >>> full_path("/no/such/../file")
     PosixPath('/no/file')
     """
-    return Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 - a user without a home is no error here
+    # a user without a home folder is not an error here
+    return Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111
 
 
 @contextmanager
 def whole_place(path: Path, *, mode: int | None = None) -> Iterator[Path]:
-    """Make an empty file beside ``path`` to be written, and rename it in the end: ``path`` is the old file or the new.
+    """Yield an empty temporary file beside ``path``, which replaces ``path`` at the end.
 
     Where anything fails it is removed. A process that is killed cannot do that: the next one that
     writes to ``path`` does. It sees by a lock, which ends with its process, which files somebody is
@@ -76,7 +77,7 @@ def whole_place(path: Path, *, mode: int | None = None) -> Iterator[Path]:
             _lock(held, wait=True)
         yield unfinished
         if fcntl is None:
-            held.close()  # Windows renames no file that is open; elsewhere it is locked until it has its name
+            held.close()  # Windows cannot rename open files; elsewhere it is locked until renamed
         unfinished.replace(path)
 
 
@@ -108,7 +109,7 @@ def unseal(data: bytes) -> bytes | None:
 
 
 def open_ours(path: str, flags: int, *, or_of: Collection[int] = ()) -> int:
-    """Open a file as :func:`open` has it done by an ``opener``: no link, and none that others could have written.
+    """Open a file, as ``opener`` of :func:`open`: no link, and no file that others can write.
 
     A new one is for this user alone. See :func:`is_ours`; of another file it raises
     PermissionError.
@@ -121,7 +122,7 @@ def open_ours(path: str, flags: int, *, or_of: Collection[int] = ()) -> int:
 
 
 def is_ours(about: os.stat_result, *, or_of: Collection[int] = ()) -> bool:
-    """Whether a file or folder, and no link, is this user's, and nobody else can write to it; Windows does not say.
+    """Whether a file or folder is no link, belongs to this user and only this user can write to it.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def is_ours(about: os.stat_result, *, or_of: Collection[int] = ()) -> bool:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder for this user alone, or raise ValueError where others could write to the one that is there."""
+    """Make a folder for this user alone; ValueError if others can write to an existing one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not is_ours(folder.lstat()):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Every draw comes from one random_state; what is drawn for an object belongs to the object, not to its place."""
+"""Random draws: all come from one random_state, and draws for an object depend on that object."""
 
 import hashlib
 import math
@@ -15,7 +15,7 @@ from labelsure._checks import FloatArray, IntArray, is_number
 MAX_SEED = np.iinfo(np.int32).max
 
 DRAW_UNIT = 2**31
-"""A draw u is a whole number of these; u = 1 .. 2^31, never 0, so that P(p <= eps) <= eps holds exactly."""
+"""The unit of a draw u, from 1 to 2^31 of them, never 0, so that P(p <= eps) <= eps is exact."""
 
 SMOOTHING, MERGING, ORDER, LABELSETS = range(1, 5)
 """Streams: what is drawn for one purpose says nothing about what is drawn for another."""
@@ -39,7 +39,7 @@ def draw_seeds(random_state: Any, n_seeds: int) -> list[int]:
 
 
 def set_missing_seeds(estimator: BaseEstimator, seed: int) -> BaseEstimator:
-    """Give ``seed`` to every ``random_state`` of the estimator, nested ones too, that the user left at None.
+    """Set every ``random_state`` of the estimator that is None, nested ones too, to ``seed``.
 
     Examples
     --------
@@ -50,17 +50,14 @@ def set_missing_seeds(estimator: BaseEstimator, seed: int) -> BaseEstimator:
     7
     """
     params = estimator.get_params(deep=True)
-    missing = {
-        name: seed
-        for name, value in params.items()
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    }
+    states = [name for name in params if name.rpartition("__")[2] == "random_state"]
+    missing = {name: seed for name in states if params[name] is None}
     estimator.set_params(**missing)  # scikit-learn's FrozenEstimator returns nothing here
     return estimator
 
 
 def draw_uniforms(seed: int, stream: int, keys: UInt64Array) -> IntArray:
-    """Draw a number from 1 to ``DRAW_UNIT`` for each object: the same whenever, and beside whichever others, it is met.
+    """Draw a number from 1 to ``DRAW_UNIT`` for each object, independently of all other objects.
 
     Parameters
     ----------
@@ -104,7 +101,7 @@ def join_keys(parts: Sequence[UInt64Array]) -> UInt64Array:
 
 
 def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
-    """Return 64 bits for each object that depend on its entries alone, equal for equal rows, dense or sparse.
+    """Return 64 bits for each object, equal for equal rows, dense or sparse.
 
     A row's key is the sum, modulo 2^64, of a hash of each entry that is not 0 and of its column.
 
@@ -124,17 +121,14 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     """
     if sparse.issparse(objects):
         return _keys_of_sparse(objects, default)
-    if hasattr(
-        objects, "columns"
-    ):  # a DataFrame may have numbers, texts and dates beside each other
+    # a DataFrame may have numbers, texts and dates beside each other
+    if hasattr(objects, "columns"):
         keys = np.zeros(len(objects), dtype=np.uint64)
-        arrow = hasattr(
-            objects, "column_names"
-        )  # pyarrow's columns are the data, polars' and pandas' their names
         for j, name in enumerate(objects.columns):
-            column = (
-                objects.iloc[:, j] if hasattr(objects, "iloc") else name if arrow else objects[name]
-            )
+            if hasattr(objects, "iloc"):
+                column = objects.iloc[:, j]
+            else:  # pyarrow's columns are the data, polars' and pandas' their names
+                column = name if hasattr(objects, "column_names") else objects[name]
             keys += _hash_entries(_bits(np.asarray(column)), np.array([j]))
         return keys
     if not hasattr(objects, "dtype") and not hasattr(objects, "__array__"):
@@ -143,12 +137,9 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     array = np.asarray(objects)
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     n_rows = max(1, BLOCK_NUMBERS // max(rows.shape[1], 1))
-    blocks = [
-        _hash_entries(_bits(rows[start : start + n_rows]), np.arange(rows.shape[1])).sum(
-            axis=1, dtype=np.uint64
-        )
-        for start in range(0, len(rows), n_rows)
-    ]
+    starts, columns = range(0, len(rows), n_rows), np.arange(rows.shape[1])
+    hashed = (_hash_entries(_bits(rows[start : start + n_rows]), columns) for start in starts)
+    blocks = [block.sum(axis=1, dtype=np.uint64) for block in hashed]
     return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
 
 
@@ -159,13 +150,11 @@ def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
     of_default = _hash_entries(_bits(np.full(rows.shape[1], default)), np.arange(rows.shape[1]))
-    more = (
-        _hash_entries(_bits(rows.data), rows.indices) - of_default[rows.indices]
-    )  # modulo 2^64, as all sums here
+    # modulo 2^64, as all sums here
+    more = _hash_entries(_bits(rows.data), rows.indices) - of_default[rows.indices]
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(more, dtype=np.uint64)])
-    keys: UInt64Array = (
-        sums[rows.indptr[1:]] - sums[rows.indptr[:-1]] + of_default.sum(dtype=np.uint64)
-    )
+    of_rows: UInt64Array = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+    keys: UInt64Array = of_rows + of_default.sum(dtype=np.uint64)
     return keys
 
 
@@ -182,7 +171,7 @@ def _key_of_row(row: Any) -> np.uint64:
 
 
 def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
-    """Return 64 bits for each entry: those of the number as a float, or a digest of anything else."""
+    """Return 64 bits for each entry: those of a number as a float, else a digest."""
     if values.dtype.kind in "biuf":
         numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
         return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
@@ -191,7 +180,7 @@ def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
 
 
 def _bits_of_cell(cell: Any) -> np.uint64 | UInt64Array:
-    """Return the bits of a number, of any type, as a float; a digest of anything else, and of what no float holds."""
+    """Return the bits of a number as a float; a digest of anything that no float can hold."""
     try:
         return _bits(np.array(float(cell))) if is_number(cell) else _digest(cell)
     except OverflowError:
@@ -199,13 +188,9 @@ def _bits_of_cell(cell: Any) -> np.uint64 | UInt64Array:
 
 
 def _digest(cell: Any) -> np.uint64:
-    content = (
-        cell.tobytes()
-        if isinstance(cell, np.ndarray)
-        else cell
-        if isinstance(cell, bytes)
-        else str(cell).encode()
-    )
+    if isinstance(cell, np.ndarray):
+        cell = cell.tobytes()
+    content = cell if isinstance(cell, bytes) else str(cell).encode()
     return np.uint64(int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little"))
 
 
@@ -216,7 +201,7 @@ def _hash_entries(bits: UInt64Array, columns: IntArray) -> UInt64Array:
 
 
 def _mix(words: Any) -> Any:
-    """Return words whose bits each depend on all bits of the word given (the finaliser of SplitMix64)."""
+    """Return words in which every bit depends on all bits of the input (SplitMix64's finaliser)."""
     with np.errstate(over="ignore"):
         words = words + np.uint64(0x9E3779B97F4A7C15)
         words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,7 +1,7 @@
 """Numpy or kernels: which of them answers first in a process."""
 
 START_SECONDS = 0.4
-"""About what importing numba and reading kernels from disk takes; compiling them takes several times as long."""
+"""About what it takes to import numba and read kernels from disk; compiling takes much longer."""
 
 
 class StartUp:
@@ -24,7 +24,7 @@ class StartUp:
         self.seconds = START_SECONDS
 
     def spend(self, way: str, seconds: float) -> bool:
-        """Tell whether numpy is to do work that takes it so long; if so, that is spent, and else nothing is left."""
+        """Whether numpy may do work of this duration; if so, it is spent, else none is left."""
         left = self.left.get(way, self.seconds) - seconds
         self.left[way] = max(left, 0.0)
         return left >= 0

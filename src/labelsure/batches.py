@@ -1,4 +1,4 @@
-"""Predictions of more rows than fit into memory: a table in, a table of answers out, in a loop or on any engine."""
+"""Predictions for tables that do not fit into memory: batch by batch, or with another engine."""
 
 import hashlib
 import json
@@ -48,14 +48,14 @@ def naming(rows: str) -> Iterator[None]:
 
 
 class Trained(NamedTuple):
-    """A model from a file, and how the cells of its tables become features, None where the file does not say."""
+    """A model from a file, and the schema of its tables, None if the file has none."""
 
     model: Any
     schema: TableSchema | None
 
 
 def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> Trained:
-    """Return a model from a file with the schema of its tables; ModelFileError where that is of another model."""
+    """Return a model from a file with its table schema; ModelFileError on a schema mismatch."""
     opened = open_model(path, trusted=trusted)
     if opened.table is None:
         return Trained(opened.model, None)
@@ -74,7 +74,7 @@ def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> T
 
 
 def limit_cores(model: Any, n_jobs: int | None) -> Any:
-    """Return a shallow copy of a predictor that uses so many cores, as in joblib; the answers are the same."""
+    """Return a shallow copy of a predictor with another ``n_jobs``; the answers are the same."""
     limited = copy(model)
     for name in ("calibrator_", "calibrator"):
         if hasattr(model, name):
@@ -152,9 +152,10 @@ class TablePredictor:
     >>> import pandas as pd
     >>> from labelsure import calibrate_outputs
     >>> from labelsure.batches import TablePredictor
-    >>> model = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+    >>> names = ["sea", "city"]
+    >>> model = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=names)
     >>> predictor = TablePredictor(model, significance=0.5, top=1, keep={"id": "int64"})
-    >>> photos = pd.DataFrame({"id": [7, 8], "sea": [0.8, 0.1], "city": [0.3, 0.9]}, index=["a", "b"])
+    >>> photos = pd.DataFrame({"id": [7, 8], "sea": [0.8, 0.1], "city": [0.3, 0.9]}, ["a", "b"])
     >>> print(predictor(photos)[["id", "labels", "sure", "n_labelsets", "top1_p"]].round(3))
        id   labels     sure  n_labelsets  top1_p
     a   7   (sea,)   (sea,)            1   0.667
@@ -202,7 +203,7 @@ class TablePredictor:
 
         Parameters
         ----------
-        table : DataFrame of pandas or polars, table or record batch of pyarrow, array or sparse matrix
+        table : DataFrame of pandas or polars, table or record batch of pyarrow, array
             With the columns that the model takes; those of an array are these.
 
         Returns
@@ -232,7 +233,7 @@ class TablePredictor:
         return batches[0]
 
     def cells(self, X: Any) -> dict[str, Any]:
-        """Return the columns of answers for features: ``RepeatedValues`` for labels and texts, else arrays."""
+        """Return the columns of answers for features: arrays, or ``RepeatedValues`` of texts."""
         answers = answer_batch(self._trained().model, X)
         predictions = answers.predictions
         cells: dict[str, Any] = predictions.summary(self._significance, top=self._top).columns()
@@ -248,7 +249,7 @@ class TablePredictor:
         return Trained(model, schema or self._table_schema)
 
     def _features(self, table: Any, library: str | None) -> Any:
-        """Return what the model takes for the rows of a table: by its schema, by names, or all that there is."""
+        """Return the model's features for the rows of a table, by its schema, by names, or all."""
         if library is None:
             return table
         model, schema = self._trained()
@@ -320,7 +321,7 @@ def predict_batches(model: Any, batches: Iterable[Any], **options: Any) -> Itera
     >>> import numpy as np
     >>> from labelsure import calibrate_outputs
     >>> from labelsure.batches import predict_batches
-    >>> model = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]], label_names=["sea", "city"])
+    >>> model = calibrate_outputs([[0.9, 0.2], [0.3, 0.8]], [[1, 0], [0, 1]])
     >>> batches = (np.random.default_rng(i).random((1000, 2)) for i in range(3))
     >>> [len(answers) for answers in predict_batches(model, batches, significance=0.5)]
     [1000, 1000, 1000]
@@ -419,7 +420,7 @@ def _types_of(keep: Keep) -> dict[str, Any]:
 
 
 def _as_pandas(table: Any, cells: Mapping[str, Any], index: Any) -> Any:
-    """Return a table of pyarrow as a DataFrame of pandas: labels as tuples of names, which rows may share."""
+    """Return a table of pyarrow as a DataFrame of pandas, with labels as tuples of names."""
     pandas = import_optional("pandas", extra="pandas", purpose="A table of pandas")
 
     def column_of(name: str) -> Any:

@@ -1,14 +1,14 @@
-"""Models as files: a manifest, what skops writes, and all numbers side by side; damage is found, and no code is run.
+"""Model files: a manifest, the objects as skops writes them, and all arrays. No code is run.
 
 A file is a zip, written from the first byte to the last and never read back::
 
     manifest.json      who wrote it, with which versions, and what it holds
-    schema.json        the objects, as skops describes them; skops/0.npy, ... are its own files: texts, sparse matrices
+    schema.json        the objects, as skops describes them; skops/0.npy, ... belong to them
     arrays.json        type, shape and order of each array of numbers
     arrays/f8.npy      those of one type, one after the other
     (zip comment)      the digest of all other bytes
 
-A text stands in the schema for each array, and a ``Kept`` for any other object that is not stored as
+A text stands in the schema for each array, and a ``Kept`` for other objects that are not stored as
 skops would store it.
 """
 
@@ -78,7 +78,7 @@ SEAL, DIGITS = b"labelsure model file, sha256 ", 64
 LEVEL, CHUNK = 6, 2**20
 
 STRICT = {"sklearn": "scikit-learn", "lightgbm": "lightgbm", "xgboost": "xgboost"}
-"""Modules whose learners another minor version may read otherwise, and what their packages are called."""
+"""Modules whose learners another minor version may misread, and the names of their packages."""
 
 MODELS = {
     "labelsure.conformal": (
@@ -86,7 +86,8 @@ MODELS = {
         "LabelWiseConformalClassifier", "LabelWiseOutputsPredictor", "OutputsPredictor",
     ),
     "labelsure.decisions": (
-        "CoverController", "LabelCover", "PrecisionController", "RecallController", "ReviewSelector",
+        "CoverController", "LabelCover", "PrecisionController", "RecallController",
+        "ReviewSelector",
         "ThresholdPredictor",
     ),
     "labelsure.learners": ("PooledClassifier", "RecalibratedClassifier"),
@@ -104,8 +105,8 @@ PARTS = {
     "labelsure.learners": ("FittedBase",),
     "labelsure.learners._adapter": ("LabelByLabel",),
     "labelsure.learners._table_members": (
-        "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier", "RidgeProbabilities",
-        "ScaledFeatures",
+        "DenseFeatures", "FilledFeatures", "KernelFeatures", "NeighbourClassifier",
+        "RidgeProbabilities", "ScaledFeatures",
     ),
     "labelsure.engine": (
         "Allowed", "AtLeast", "AtMost", "Exactly", "Exclude", "Hierarchy", "Implies",
@@ -113,7 +114,8 @@ PARTS = {
     "labelsure.engine._rules": ("Inequality", "LabelsetRules"),
     "labelsure.measures": (
         "AutoMeasure", "CardinalityPenalty", "ForestMeasure", "FunctionMeasure", "HammingPenalty",
-        "LabelWiseCombination", "LabelsetPrior", "LogLossMeasure", "MahalanobisMeasure", "MaxNormMeasure",
+        "LabelWiseCombination", "LabelsetPrior", "LogLossMeasure", "MahalanobisMeasure",
+        "MaxNormMeasure",
         "MeasureSum", "PosteriorMeasure", "PowerMeasure", "UnseenPenalty",
     ),
     "labelsure.measures._choice": ("MeasureChoice",),
@@ -122,7 +124,7 @@ PARTS = {
     "labelsure.model_file": ("Kept",),
     "labelsure.paper._mlnb": ("LogOdds",),
 }  # fmt: skip
-"""What else of ours may be in a file. Never all of labelsure: skops calls what it is told to trust."""
+"""Other classes of labelsure allowed in files; never all, because skops calls trusted types."""
 
 OTHERS = {
     "collections": ("OrderedDict", "defaultdict"),
@@ -140,12 +142,14 @@ OTHERS = {
     "sklearn.feature_selection._mutual_info": ("mutual_info_classif",),
     "sklearn.feature_selection._univariate_selection": ("chi2", "f_classif"),
     "sklearn.metrics._classification": (
-        "accuracy_score", "f1_score", "hamming_loss", "jaccard_score", "log_loss", "precision_score", "recall_score",
+        "accuracy_score", "f1_score", "hamming_loss", "jaccard_score", "log_loss",
+        "precision_score", "recall_score",
     ),
     "sklearn.metrics._ranking": ("average_precision_score", "label_ranking_loss", "roc_auc_score"),
     "sklearn.metrics._scorer": ("_PassthroughScorer", "_Scorer"),
     "sklearn.model_selection._split": (
-        "GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneGroupOut", "LeaveOneOut", "PredefinedSplit",
+        "GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneGroupOut", "LeaveOneOut",
+        "PredefinedSplit",
         "ShuffleSplit", "StratifiedKFold", "TimeSeriesSplit",
     ),
     "sklearn.multiclass": ("_ConstantPredictor",),
@@ -155,14 +159,14 @@ OTHERS = {
     "xgboost.core": ("Booster",),
     "xgboost.sklearn": ("XGBClassifier", "XGBRFClassifier"),
 }  # fmt: skip
-"""What may be in a file of other packages, beside what skops trusts: estimators of scikit-learn, ufuncs, arrays."""
+"""What files may hold of other packages, besides what skops trusts."""
 
 MODEL_NAMES = frozenset(f"{room}.{name}" for room, names in MODELS.items() for name in names)
 ALLOWED = MODEL_NAMES | {
     f"{room}.{name}" for part in (PARTS, OTHERS) for room, names in part.items() for name in names
 }
 NOT_KEPT = ("memory", "n_jobs")
-"""Attributes about the machine that a model was fitted on: a folder there, how many cores it has."""
+"""Attributes about the machine that a model was fitted on: a folder, a number of cores."""
 
 NO_CODE = (
     "it holds a function of your own, {name}, and files hold no code: use what goes by name, such"
@@ -170,7 +174,8 @@ NO_CODE = (
     " by trusted="
 )
 COLUMNS = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64", "object", "str", "string",
+    "bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64",
+    "object", "str", "string",
 )  # fmt: skip
 """The types of a table's columns."""
 
@@ -195,10 +200,10 @@ NEIGHBOURS = "sklearn.neighbors._base.NeighborsBase"
 SIMPLE = (bool, int, float, str, type(None))
 PLAIN = (*SIMPLE, bytes)
 ARRAY, TEXT = "\0array ", "\0text "
-"""Prefixes of the text that stands for a stored array, by its number, and of a text that starts with a null."""
+"""Prefixes of the text that replaces an array, by number, and of a text that starts with a null."""
 
 SIMPLE_ONES = "simple attributes"
-"""The name under which an object's attributes of simple types are stored as one text, for skops takes long for each."""
+"""The attribute that holds all simple attributes as one JSON text: skops is slow for many."""
 
 AS_USUAL: tuple[Any, ...] = (None, BaseEstimator.__setstate__)
 """What an object has for ``__setstate__`` that sets attributes and does nothing else."""
@@ -274,11 +279,13 @@ def save_model(
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier, load_model, save_model
     >>> X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
-    >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:100], Y[:100])
+    >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+    >>> model = model.fit(X[:100], Y[:100])
     >>> path = Path(tempfile.mkdtemp()) / "model.labelsure"
     >>> save_model(model, path)
     >>> again = load_model(path)
-    >>> bool((again.predict_labelsets(X[100:]).p_values() == model.predict_labelsets(X[100:]).p_values()).all())
+    >>> before, after = (m.predict_labelsets(X[100:]).p_values() for m in (model, again))
+    >>> bool((before == after).all())
     True
     """
     names = _names_of(trusted)
@@ -335,7 +342,7 @@ def load_model(path: AnyPath, *, trusted: Trusted = ()) -> Any:
     >>> load_model("/no/such/file.labelsure")
     Traceback (most recent call last):
     ...
-    labelsure.model_file.ModelFileError: ...file.labelsure cannot be read: No such file or directory.
+    labelsure.model_file.ModelFileError: ...file.labelsure cannot be read: No such file or ...
     """
     return open_model(path, trusted=trusted).model
 
@@ -354,7 +361,8 @@ def open_model(path: AnyPath, *, trusted: Trusted = ()) -> ModelFile:
     >>> from pathlib import Path
     >>> from labelsure import calibrate_outputs
     >>> from labelsure.model_file import open_model, save_model
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]]
+    >>> predictor = calibrate_outputs(outputs, [[1, 0], [1, 0], [0, 1]])
     >>> path = Path(tempfile.mkdtemp()) / "model.labelsure"
     >>> save_model(predictor, path, table={"columns": ["age", "weight"]})
     >>> open_model(path).table
@@ -527,7 +535,7 @@ class _ArrayText(str):
 
 
 class _Packer:
-    """Makes copies of objects, as far as they hold anything that is stored in another form; nothing is changed."""
+    """Copies objects, with everything that is not left to skops replaced; changes nothing."""
 
     def __init__(self) -> None:
         self.arrays: list[_StoredArray] = []
@@ -564,7 +572,7 @@ class _Packer:
         return packed
 
     def _pack_list(self, things: list[Any]) -> Any:
-        """Return a list; where it is long and its items are alike, what they have in common once."""
+        """Return a packed list; estimators that are alike share what is equal."""
         kinds = set(map(type, things))
         if len(things) >= MANY and set(map(_name_of, kinds)) == {TREE}:
             first, *others = [(tree.n_features, tree.n_outputs, *tree.n_classes) for tree in things]
@@ -580,7 +588,7 @@ class _Packer:
         return Kept("json", json.dumps(packed)) if are_simple else packed
 
     def _pack_alike(self, places: list[int], things: list[Any]) -> tuple[Any, ...]:
-        """Return the places of some estimators in a list, one with what all share, and lists of what they do not."""
+        """Return positions of estimators, a template of what they share, and lists of the rest."""
         attributes = [self._attributes_of(things[place]) for place in places]
         columns = {name: [own[name] for own in attributes] for name in attributes[0]}
         differing = {
@@ -610,7 +618,7 @@ class _Packer:
         return ARRAY + str(self._store(array))
 
     def _store(self, array: Array) -> int:
-        """Store an array, small ones by content: whether equal ones are the same object must not change the file."""
+        """Store an array, small ones by content, so that shared objects do not change the file."""
         order: Literal["C", "F"] = (
             "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         )
@@ -670,7 +678,7 @@ class _Packer:
         return parts, first.n_features, self.pack(first.n_classes), first.n_outputs
 
     def _attributes_of(self, thing: Any) -> dict[str, Any]:
-        """Return the attributes of an object by name, trees side by side, without settings of the machine."""
+        """Return attributes by name, without settings of the machine; trees as columns."""
         # measures leave out what they have worked out
         ours = type(thing).__module__.startswith("labelsure.")
         attributes = dict(sorted(((thing.__getstate__() if ours else vars(thing)) or {}).items()))
@@ -684,7 +692,7 @@ class _Packer:
         return attributes
 
     def _pack_frame(self, frame: Any) -> Kept:
-        """Return a table column by column; its index is not kept, for nothing in a model depends on it."""
+        """Return a table column by column, without its index, which no model depends on."""
         for name, kind in frame.dtypes.items():
             if type(name) is not str or str(kind) not in COLUMNS:
                 raise ModelFileError(
@@ -764,7 +772,7 @@ class _Unpacker:
 
 
 def _settle(thing: Any) -> None:
-    """Do for an object what takes all of its attributes: check them, and make what is not stored."""
+    """Check a complete object, and make the attributes that are not stored."""
     own = vars(thing)
     if _has_settings(thing):
         own.update({name: None for name in NOT_KEPT if name in own})
@@ -858,7 +866,7 @@ def _is_plain(thing: Any) -> bool:
 
 
 def _is_a(thing: Any, base: str) -> bool:
-    """Tell whether an object's class comes from one with this full name, which need not be imported for that."""
+    """Whether an object's class derives from the class of this full name, which is not imported."""
     return any(f"{cls.__module__}.{cls.__name__}" == base for cls in type(thing).__mro__)
 
 
@@ -871,7 +879,7 @@ def _has_settings(thing: Any) -> bool:
 
 
 def _describe(thing: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the schema that skops makes, the same whenever the model is saved, and the files that go with it."""
+    """Return the schema that skops makes, identical for equal models, and its files."""
     import skops.io
 
     buffer = BytesIO()
@@ -956,9 +964,8 @@ def _load(file: BinaryIO, schema: Any, names: frozenset[str]) -> Any:
     import skops.io
     from skops.io.exceptions import UntrustedTypesFoundException
 
-    present = _types_in(schema) & (
-        ALLOWED | names
-    )  # all of them would be looked through for every node
+    # all of them would be looked through for every node
+    present = _types_in(schema) & (ALLOWED | names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # versions are compared by the manifest
         try:
@@ -984,7 +991,7 @@ def _versions_of(types: Iterable[str]) -> dict[str, str]:
 
 
 def _version_here(module: str) -> str:
-    """Return the version of a module; of one that is not imported only where it is known, for a file may name any."""
+    """Return a module's version; imports it only if known, for a file may name any module."""
     if module in STRICT or module == "skops":
         try:
             import_module(module)
@@ -994,7 +1001,7 @@ def _version_here(module: str) -> str:
 
 
 def _other_versions(written: Mapping[str, Any], packages: Iterable[str]) -> list[str]:
-    """Return the packages that wrote a file in another version than is here, the last number aside."""
+    """Return the packages that wrote a file in another minor version than is installed here."""
     modules = {package: module for module, package in STRICT.items()}
     found = []
     for package in sorted(set(packages) & set(written)):
@@ -1008,7 +1015,7 @@ def _other_versions(written: Mapping[str, Any], packages: Iterable[str]) -> list
 
 
 class _Hashing:
-    """Hashes what is written to a file; that it has no place to go back to makes a zip be written in a stream."""
+    """Hashes what is written; it cannot seek, which makes zipfile write a stream."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

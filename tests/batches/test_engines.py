@@ -1,4 +1,4 @@
-"""Other engines call a TablePredictor as the documentation says: polars, Ray, Spark; each where it is installed."""
+"""Other engines call a TablePredictor as documented: polars, Ray, Spark, where installed."""
 
 import os
 import re

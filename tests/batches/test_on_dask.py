@@ -1,4 +1,4 @@
-"""A real Dask cluster: fits and answers are those of one process to the last bit, also where workers die."""
+"""A real Dask cluster gives the bits of a single process, also when workers die."""
 
 import os
 import signal
@@ -78,7 +78,7 @@ def test_fits_are_the_same(model, client):
 
 
 class Deadly(MLkNNClassifier):
-    """Kills the worker that fits it, as often as there are files left in a folder, always without one."""
+    """Kills its worker once for each file in a folder, and always without a folder."""
 
     def __init__(self, folder=None):
         super().__init__(3)

@@ -1,4 +1,4 @@
-"""Batches in, answers out: the same to the last bit however rows are cut, in order, taken only when needed."""
+"""Batches: the same bits however rows are cut, in order, read only when needed."""
 
 import pickle
 from itertools import pairwise

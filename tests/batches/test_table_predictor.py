@@ -1,4 +1,4 @@
-"""A table in, a table of answers out: of the same kind, with columns and types that were known beforehand."""
+"""A table in, a table of answers out, of the same library, with a schema known beforehand."""
 
 import pickle
 import shutil

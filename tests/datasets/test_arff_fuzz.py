@@ -33,7 +33,7 @@ def read(tmp_path_factory):
 
 @st.composite
 def tables(draw):
-    """Draw columns (name, declared values or None, is label) and rows of texts, None for missing."""
+    """Draw columns (name, declared values or None, is label) and rows of texts or None."""
     text = st.text(st.characters(codec="utf-8"), max_size=6)
     words = st.text(
         st.sampled_from(string.ascii_letters + string.digits + "-/;._:$#!'é"),

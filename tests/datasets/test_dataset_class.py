@@ -32,7 +32,7 @@ def test_parts_of_a_dataset_are_its_first_and_last_rows(form):
 
 
 def test_one_vs_rest_tells_more_than_127_labels_of_a_dataset_apart():
-    """Label j is on for objects j and j + 1; label_binarize numbers labels in the type of Y, and int8 ends at 127."""
+    """label_binarize numbers labels in the dtype of Y, and int8 ends at 127."""
     n_labels = 140
     Y = np.eye(n_labels, dtype=np.int8) | np.eye(n_labels, k=-1, dtype=np.int8)
     names = tuple(f"l{j}" for j in range(n_labels))

@@ -177,9 +177,8 @@ def test_wrong_checksum_is_named_and_leaves_nothing_behind(cache, tiny_scene, se
         match=r"scene-test\.arff is not the file we know: .*0{64}.*Nothing was kept.*data_home=",
     ):
         load_dataset("scene")
-    assert files_below(cache) == [
-        "scene-train.arff"
-    ]  # whole and verified; the next attempt starts from there
+    # whole and verified; the next attempt starts from there
+    assert files_below(cache) == ["scene-train.arff"]
 
 
 def test_missing_file_on_the_server_leaves_nothing_behind(cache, serve, tmp_path):

@@ -1,4 +1,4 @@
-"""The seven benchmark sets, compared with what their README says and with readers that share no code with ours."""
+"""The seven benchmark sets, compared with their README and with independent readers."""
 
 import importlib.util
 import re

@@ -1,6 +1,5 @@
 """Tables in four formats: types from the schema, columns by name, errors with row and column."""
 
-import csv
 import json
 
 import numpy as np
@@ -93,7 +92,7 @@ def test_rows_do_not_depend_on_the_size_of_batches(tmp_path, size):
 
 
 def test_types_never_change_from_one_chunk_to_the_next(tmp_path):
-    """A column that looks like numbers for the first 200 000 cells, and is none; pandas would say 1 for 001."""
+    """Leading zeros for 200 000 cells; pandas would read 1 for 001."""
     cells = [f"{i % 7:03d}" for i in range(200_000)]
     path = write(
         tmp_path,
@@ -199,9 +198,8 @@ def test_text_columns_are_texts(tmp_path):
     path = write(tmp_path, 'a,title,l\n1,"My ""printer"",\nit burns",1\n2,,0\n')
     schema = infer_schema(path, ["l"], text=["title"])
     assert read(path, schema).X.tolist() == [[1.0, 'My "printer",\nit burns'], [2.0, ""]]
-    mixed = TableSchema(
-        schema.columns, schema.label_names, sparse=True
-    )  # learned from a sparse file
+    # learned from a sparse file
+    mixed = TableSchema(schema.columns, schema.label_names, sparse=True)
     assert read(path, mixed).X.tolist() == read(path, schema).X.tolist()
 
 
@@ -290,7 +288,9 @@ BAD = {
         'a,l\n1,0\n"' + 200_000 * "x", {"labels": ["l"]}, "row 2: expected 2 cells"
     ),
     "a column without a name": ("a,\n1,2\n", {}, "column 2: the column has no name"),
-    "two columns of names": (TEXT, {"labels": ["bug", "plan"], "separator": ";"}, "in one column, got 2"),
+    "two columns of names": (
+        TEXT, {"labels": ["bug", "plan"], "separator": ";"}, "in one column, got 2"
+    ),
     "an empty separator": (TEXT, {"labels": ["plan"], "separator": ""}, "at least one character"),
     "a label like a column": (
         "sea,topics\n1,sea\n", {"labels": ["topics"], "separator": ";"}, "'sea' is both a label and"

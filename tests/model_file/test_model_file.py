@@ -1,4 +1,4 @@
-"""Files as a whole: what they say about themselves, what happens where saving fails, what is refused in one line."""
+"""Whole files: their manifest, failed saves, and what is refused in one line."""
 
 import json
 import os
@@ -264,14 +264,6 @@ def test_other_versions_of_learners_are_refused_and_of_others_said(model, path, 
         r"fitted with scikit-learn 0\.24\.2 \(here .*\), xgboost 0\.9 \(here .*\), .*: install"
         r" those versions"
     )
-
-
-def test_learners_are_in_the_manifest_with_the_version_that_counts(path):
-    learner = OneVsRestClassifier(LogisticRegression())
-    save_model(InductiveConformalClassifier(learner, random_state=0).fit(X[TRAIN], Y[TRAIN]), path)
-    manifest = read_manifest(path)
-    assert "sklearn.linear_model._logistic.LogisticRegression" in manifest["learners"]
-    assert manifest["versions"]["scikit-learn"]
 
 
 def test_manifests_of_other_formats_and_with_other_keys_are_refused(rule, path, refuse):

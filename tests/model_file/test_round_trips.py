@@ -1,4 +1,4 @@
-"""What is loaded answers as what was saved, to the last bit: every predictor, measure and guarantee."""
+"""Loaded predictors give the bits of saved ones: every predictor, measure and guarantee."""
 
 import warnings
 
@@ -50,13 +50,11 @@ class FunctionOfTable(TransformerMixin, BaseEstimator):
 
 
 NAMES = [
-    word
-    if entry.role in ("measure", "recipe")
-    else f"log-loss+{word}"
-    if word != "pairs"
-    else "power+pairs"
+    word if entry.role in ("measure", "recipe") else f"log-loss+{word}"
     for word, entry in MEASURES.items()
+    if word != "pairs"
 ]
+NAMES.append("power+pairs")
 LEARNER = MLkNNClassifier(4)
 
 
@@ -69,21 +67,13 @@ def measure_of(name):
 def answers_of(model, objects=X[NEW]):
     """Return all that a predictor of labelsets says about some objects."""
     predictions = model.predict_labelsets(objects)
-    answers = [
-        predictions.p_values(),
-        predictions.labelsets,
-        predictions.confidence,
-        predictions.credibility,
-    ]
-    answers += [predictions.label_p_values, str(predictions.guarantee.proved_by)]
+    answers = [predictions.p_values(), predictions.labelsets, predictions.confidence]
+    answers += [predictions.credibility, predictions.label_p_values]
+    answers += [str(predictions.guarantee.proved_by)]
     for level in (0.1, 0.3):
         region = predictions.region(level)
-        answers += [
-            region.inner,
-            region.outer,
-            region.statement,
-            [int(size) for size in region.sizes],
-        ]
+        answers += [region.inner, region.outer, region.statement]
+        answers += [[int(size) for size in region.sizes]]
     return answers
 
 

@@ -1,4 +1,4 @@
-"""Data: tables in CSV, Parquet, ARFF and libsvm, Mulan's data sets, and the standard benchmark sets by name."""
+"""Data: CSV, Parquet, ARFF and libsvm tables, Mulan's format, and benchmark sets by name."""
 
 from labelsure._errors import DatasetError
 from labelsure.datasets._dataset import Dataset

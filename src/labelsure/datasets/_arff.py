@@ -26,7 +26,8 @@ from labelsure.datasets._files import filled_lines
 # A mark, a quoted value, a word, a comment, or a quote that is never closed. Each but the last
 # starts with a character of its own and repeats disjoint pieces, so matching takes linear time.
 _TOKEN = re.compile(
-    r"""[,{}] | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | [^\x00-\x20,{}%'"][^\x00-\x20,{}%]* | %.* | ['"]""",
+    r"""[,{}] | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"
+    | [^\x00-\x20,{}%'"][^\x00-\x20,{}%]* | %.* | ['"]""",
     re.VERBOSE | re.DOTALL,
 )
 _MARKS = frozenset(",{}")
@@ -48,7 +49,7 @@ class Attribute(NamedTuple):
 
     @property
     def default(self) -> float:
-        """What a sparse row that leaves the attribute out says: zero, or the first value declared."""
+        """The value in sparse rows that omit the attribute: zero, or the first declared value."""
         return 0.0 if self.codes is None else next(iter(self.codes.values()))
 
     @property
@@ -61,13 +62,13 @@ class Attribute(NamedTuple):
 
 
 def parse_number(text: str) -> float | None:
-    """Return a finite number, or None; unlike ``float``, refuse ``1_0``, digits of other scripts and ``inf``."""
+    """Return a finite number, or None; refuses ``1_0``, non-ASCII digits and ``inf``."""
     number = float(text) if _NUMBER.fullmatch(text) else math.inf
     return number if math.isfinite(number) else None
 
 
 def tokenize(line: str) -> list[str]:
-    r"""Cut a line into values, quoted or not, and the marks ``,``, ``{`` and ``}``, without blanks and comments.
+    r"""Split a line into values, quoted or not, and the marks ``,``, ``{`` and ``}``.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def _unquote(token: str) -> str:
 
 
 def _separated_values(tokens: list[str]) -> list[str]:
-    """Return the values of a list separated by commas or blanks; nothing between two commas is an error."""
+    """Return values separated by commas or blanks; an empty value between commas is an error."""
     if tokens and (
         not {"{", "}"}.isdisjoint(tokens) or (",", ",") in pairwise([",", *tokens, ","])
     ):
@@ -123,9 +124,8 @@ def _parse_attribute(tokens: list[str]) -> Attribute:
             " them."
         )
     numbers = [number for number in map(parse_number, values) if number is not None]
-    if len(set(numbers)) < len(
-        values
-    ):  # numbers stand for themselves, other values for their places
+    # numbers stand for themselves, other values for their places
+    if len(set(numbers)) < len(values):
         numbers = [float(place) for place in range(len(values))]
     return Attribute(name, dict(zip(values, numbers, strict=True)))
 
@@ -149,7 +149,7 @@ class ArffReader:
         ]
 
     def batches(self, size: int | None) -> Iterator[tuple[list[int], Any]]:
-        """Yield ``size`` rows at a time, all if that is None, as the numbers of their lines and a csr matrix."""
+        """Yield ``size`` rows at a time (None: all), as their line numbers and a csr matrix."""
         lines = (filled for filled in filled_lines(self.path) if filled[0] > self._data_line)
         start = 0
         while batch := list(islice(lines, size)):
@@ -208,7 +208,7 @@ class ArffReader:
         return matrix
 
     def _read_row(self, text: str) -> dict[int, float]:
-        """Return the values by column of ``value,value,...`` or ``{index value,...}``; others are zero.
+        """Return the values by column of ``value,value,...`` or ``{index value,...}``.
 
         A row of plain words and numbers, the usual case, is converted directly; any other, right or
         wrong, token by token, which costs ten times as much and can say what is wrong.
@@ -266,7 +266,7 @@ class ArffReader:
         return columns, cells
 
     def _value(self, column: int, token: str) -> float:
-        """Return a value, or say what is wrong with it: ten times as slow as the converter of the column."""
+        """Return a value, or say what is wrong with it; ten times slower than the converter."""
         attribute, text = self.attributes[column], _unquote(token)
         if token == "?" or (attribute.codes is None and token.lower() == "nan"):
             return math.nan

@@ -1,4 +1,4 @@
-"""The cells of one column, whichever file they come from, as numbers, as words or as zeros and ones.
+"""The cells of one column, from any file, as numbers, words or labels.
 
 Cells are an array of float64, an array of objects (texts, None where missing) or an array of
 pyarrow.
@@ -14,7 +14,7 @@ from labelsure.datasets._arff import parse_number
 Cells: TypeAlias = Any
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "#N/A"})
-"""What stands for a missing number in a text file. For a category only an empty cell does: NA is Namibia, too."""
+"""Text for a missing number. A missing category is an empty cell only: NA is also Namibia."""
 
 LARGEST = float(np.finfo(np.float32).max)
 """Trees work in float32, and the squares of much larger numbers are infinite."""
@@ -23,7 +23,7 @@ LABEL_WORDS = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true":
 
 
 class CellError(Exception):
-    """What is wrong with the cell at a position; the file's reader adds the file, the row and the column."""
+    """A problem with the cell at a position; the reader adds the file, the row and the column."""
 
     def __init__(self, position: int, message: str) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ def words(cells: Cells) -> np.ndarray[Any, Any]:
 
 
 def different_texts(known: Any, cells: Cells) -> Any:
-    """Return the different texts among those known and cells that hold texts, without what is missing."""
+    """Return the known texts and the texts of cells, each once, without missing ones."""
     if isinstance(cells, np.ndarray):
         return {*known, *cells.tolist()} - {None, ""}
     import pyarrow as pa
@@ -92,7 +92,7 @@ def zeros_and_ones(cells: Cells) -> FloatArray:
 
 
 def code_categories(cells: Cells, categories: tuple[str, ...]) -> FloatArray:
-    """Return the place of each value among the categories; NaN where it is missing, -1 where it is not among them."""
+    """Return codes of categories; NaN for a missing value, -1 for an unknown one."""
     texts = words(cells).tolist()
     if {*categories} <= {"false", "true"}:
         texts = [text and text.lower() for text in texts]
@@ -102,7 +102,7 @@ def code_categories(cells: Cells, categories: tuple[str, ...]) -> FloatArray:
 
 
 def names_of(cells: Cells, separator: str) -> list[list[str]]:
-    """Return the names in each cell: between separators, or the members of a list; nothing where a cell is empty."""
+    """Return the names in each cell: split at separators, or the items of a list."""
     if not isinstance(cells, np.ndarray) and "list" in str(cells.type):
         return [[str(name) for name in names or []] for names in cells.to_pylist()]
     split = ((text or "").split(separator) for text in words(cells).tolist())
@@ -137,7 +137,7 @@ def _known_texts(cells: Any) -> Any:
 
 
 def _cast_numbers(cells: Any) -> FloatArray | None:
-    """Return an array of pyarrow as numbers, None where it holds what only :func:`_number` can tell."""
+    """Return an array of pyarrow as numbers, None if only :func:`_number` can read it."""
     import pyarrow as pa
     from pyarrow import compute
 

@@ -130,7 +130,8 @@ class Dataset:
 
         Examples
         --------
-        >>> data = Dataset("tiny", X=[[0.5]], Y=[[1, 0]], feature_names=["size"], label_names=["a", "b"], n_train=1)
+        >>> names = {"feature_names": ["size"], "label_names": ["a", "b"]}
+        >>> data = Dataset("tiny", X=[[0.5]], Y=[[1, 0]], n_train=1, **names)
         >>> X, Y = data.to_frames()
         >>> list(Y.columns)
         ['a', 'b']
@@ -147,7 +148,8 @@ class Dataset:
         kind = "sparse " if sparse.issparse(self.X) else ""
         return (
             f"<Dataset {self.name!r}: {plural(n_objects, 'object')} ({self.n_train} train,"
-            f" {n_objects - self.n_train} test), {plural(len(self.feature_names), f'{kind}feature')},"
+            f" {n_objects - self.n_train} test),"
+            f" {plural(len(self.feature_names), f'{kind}feature')},"
             f" {plural(n_labels, 'label')}, {density:.2f} labels per object>"
         )
 

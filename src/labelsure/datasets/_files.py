@@ -8,7 +8,7 @@ from pathlib import Path
 from labelsure._errors import DatasetError
 
 BLANKS = "".join(map(chr, range(33)))
-"""What separates words. Not Python's idea of space, which would split names at a non-breaking space."""
+"""What separates words; Python's isspace would split names at non-breaking spaces."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def filled_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield the lines of an ARFF file that hold more than a comment, with their numbers, without blanks around them.
+    r"""Yield the non-empty lines of an ARFF file with their numbers, stripped, without comments.
 
     A line is in UTF-8, or else in Latin-1. Lines end with ``\n``, ``\r\n`` or ``\r``; other
     characters that Unicode counts as line ends may be part of names.
@@ -56,7 +56,7 @@ def _decode(line: str) -> str:
 
 
 def check_encoding(path: Path) -> None:
-    """Raise DatasetError where a text file is in UTF-16, which other encodings read as letters with zeros between."""
+    """Raise DatasetError if a text file is in UTF-16."""
     with reading(path), path.expanduser().open("rb") as file:
         head = file.read(2)
     marked = head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

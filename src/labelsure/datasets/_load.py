@@ -1,4 +1,4 @@
-"""Data sets by name: in the user's folders, in the cache, in river, or on the Mulan project's server."""
+"""Data sets by name: in the user's folders, the cache, river, or on the Mulan project's server."""
 
 import gzip
 import importlib.util
@@ -27,7 +27,7 @@ MULAN_URL = "https://raw.githubusercontent.com/tsoumakas/mulan/{revision}/data/m
 DEFAULT_REVISION = "master"
 
 REVISIONS = {"scene": "5862bed221a9ec2baf9a090f5e98637e9dfb088b"}
-"""The commits that are known to hold a data set; the others are taken from the default branch, and checked as well."""
+"""The commits known to hold a data set; others come from the default branch. All are checked."""
 
 SHA256 = dict(
     line.split()
@@ -40,7 +40,7 @@ KNOWN_NAMES = tuple(sorted(file.removesuffix(".xml") for file in SHA256 if file.
 N_TEST = 917
 N_FEATURES = 103
 TABLE_SHA256 = "d689391546fd6bba64c98918001616f2e3199d3f2459f18c9b194ada3c1efdc4"
-"""Of yeast's table as little-endian float64 row by row: Mulan's test file, then its training file."""
+"""Digest of yeast's table, little-endian float64 by rows: Mulan's test file, then training file."""
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def load_dataset(
     --------
     >>> data = load_dataset("yeast")
     >>> data
-    <Dataset 'yeast': 2417 objects (1500 train, 917 test), 103 features, 14 labels, 4.24 labels per object>
+    <Dataset 'yeast': 2417 objects (1500 train, 917 test), 103 features, 14 labels, 4.24 ...>
     >>> data.X_train.shape, data.Y_test.shape, data.label_names[:2]
     ((1500, 103), (917, 14), ('Class1', 'Class2'))
     """
@@ -127,7 +127,7 @@ def cache_folder() -> Path:
 
 
 def _user_folders(data_home: str | PathLike[str] | None) -> list[Path]:
-    """Return the folders the user named: ``data_home``, then the environment variable LABELSURE_DATA."""
+    """Return the folders named by the user: ``data_home``, then LABELSURE_DATA."""
     if not isinstance(data_home, str | PathLike | None):
         raise DatasetError(f"data_home must be the path of a folder, got {data_home!r}.")
     named = [data_home, os.environ.get("LABELSURE_DATA") or None]
@@ -240,7 +240,7 @@ def _not_found(name: str, folders: list[Path]) -> str:
 
 
 def url_of(file: str, *, mirror: str = "") -> str:
-    """Return the address of a file, under ``mirror`` (a folder with one folder per data set) if that is given.
+    """Return the address of a file, under ``mirror`` (one folder per data set) if that is given.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def url_of(file: str, *, mirror: str = "") -> str:
 
 
 def files_of(name: str) -> tuple[str, str, str]:
-    """Return the names of the three files of a data set with a standard split: training, test, labels.
+    """Return the names of the three files of a data set: training, test, labels.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def files_of(name: str) -> tuple[str, str, str]:
 
 
 def yeast_from_river() -> Dataset | None:
-    """Return yeast from an installed river, or None where that is not installed or does not carry the same values.
+    """Return yeast from the package river, None if that is missing or has other values.
 
     River itself, which takes seconds to import, is not imported. Its file holds Mulan's test file
     in rows 0 to 916 and Mulan's training file in rows 917 to 2416.

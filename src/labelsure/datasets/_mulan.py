@@ -1,4 +1,4 @@
-"""A data set in Mulan's format: an ARFF file, and an XML file that says which of its attributes are labels."""
+"""Data sets in Mulan's format: an ARFF file, and an XML file that names its labels."""
 
 from collections.abc import Iterable, Sequence
 from io import BytesIO
@@ -109,7 +109,7 @@ def read_mulan(
 
 
 def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> list[str]:
-    """Return the names of labels, given them or an XML file: ``<label name="...">`` at any depth, in any namespace."""
+    """Return label names, from a list or an XML file with ``<label name="...">`` at any depth."""
     if isinstance(labels, (str, PathLike)):
         return [*_read_xml(Path(fspath(labels)))]
     names = list(labels)
@@ -122,7 +122,7 @@ def read_label_names(labels: str | PathLike[str] | Iterable[str]) -> list[str]:
 
 
 def read_hierarchy(labels: str | PathLike[str]) -> dict[str, str]:
-    """Return the parent of each label that has one, from nested ``<label>`` elements of Mulan's XML.
+    """Return the parent of each label that has one, from nested ``<label>`` elements of the XML.
 
     ``labelsure.engine.Hierarchy`` takes them.
 
@@ -181,7 +181,7 @@ def _read_xml(path: Path) -> dict[str, str | None]:
 
 
 def _label_columns(path: Path, attributes: Sequence[Attribute], names: Sequence[str]) -> list[int]:
-    """Return the columns of the labels in ascending order, having checked that all are there and can be labels."""
+    """Return the checked columns of the labels in ascending order."""
     declared = {attribute.name: attribute for attribute in attributes}
     for name in names:
         if name not in declared:

@@ -1,4 +1,4 @@
-"""What the columns of a table are: learned from the file that a model is fitted on, kept with the model."""
+"""The schema of a table: inferred from the file that a model is fitted on, kept with the model."""
 
 import json
 import re
@@ -117,7 +117,7 @@ class TableSchema:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Return the schema that :meth:`to_json` wrote, or raise DatasetError: everything in it is checked."""
+        """Return the schema that :meth:`to_json` wrote, or raise DatasetError if it is damaged."""
         try:
             given = {name: value for name, value in document.items() if name != "format"}
             columns = tuple(
@@ -161,7 +161,7 @@ def infer_schema(
     categorical: Iterable[str] = (),
     drop: Iterable[str] = (),
 ) -> TableSchema:
-    r"""Return what the columns of a file are: numbers, categories, text, labels. All rows are looked at.
+    r"""Infer the columns of a file from all rows: numbers, categories, text, labels.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def infer_schema(
 
 
 def _match(file: TableFile, patterns: Iterable[str], option: str) -> list[str]:
-    """Return the columns that names and patterns stand for, in the order in which they are asked for."""
+    """Return the columns that names and patterns match, in the order of the patterns."""
     found: dict[str, None] = {}
     for pattern in patterns:
         matches = [name for name in file.names if name == pattern]
@@ -242,7 +242,7 @@ def _match(file: TableFile, patterns: Iterable[str], option: str) -> list[str]:
 def _find_labels(
     file: TableFile, labels: Iterable[str] | None, separator: str | None
 ) -> tuple[list[str], str | None, str]:
-    """Return the columns of labels, that of names where there is one, and what stands between these."""
+    """Return the label columns, the column of label names or None, and its separator."""
     if isinstance(file, LibsvmFile):
         if labels is not None or separator is not None:
             raise DatasetError(
@@ -270,7 +270,7 @@ def _find_labels(
 
 
 def _check_separator(file: TableFile, column: str) -> None:
-    """Raise DatasetError where the one column of labels holds words, and say how to read names of labels from it."""
+    """Raise DatasetError if the only label column holds words, and suggest a separator."""
     for batch in file.batches([column], ROWS_LOOKED_AT):
         cells = _cells.words(batch.column(column)).tolist()
         spelled = [row for row, cell in enumerate(cells) if cell is not None and _is_word(cell)]
@@ -312,7 +312,7 @@ def _names_found(file: TableFile, column: str, separator: str) -> list[str]:
 
 @dataclass
 class _Look:
-    """What has been seen of a column whose kind may not be known yet; ``named`` says that the user named its kind."""
+    """What has been seen of a column; ``named`` if the user said how to read it."""
 
     name: str
     kind: str | None
@@ -346,7 +346,7 @@ class _Look:
 
     @cached_property
     def verdict(self) -> tuple[str, str]:
-        """What is to become of it, "used", "date", "slip", "id", "unreadable" or "too many", and why."""
+        """One of "used", "date", "slip", "id", "unreadable", "too many", and the reason."""
         values, n_values = self.values, len(self.values)
         such_as = f" such as {quote(values[0])}" if values else ""
         has_too_many = n_values > max(FEW_CATEGORIES, min(MOST_CATEGORIES, self.n_rows / 2))
@@ -372,7 +372,7 @@ class _Look:
 
 
 def _are_mostly_numbers(values: Sequence[str]) -> bool:
-    """Tell whether a column of different values is one of numbers with a slip in it, or with decimal commas."""
+    """Whether most values are numbers, perhaps with decimal commas."""
     if any(re.match("[+-]?0[0-9]", value) for value in values):
         return False
     parsed = [parse_number(value.strip().replace(",", ".", 1)) for value in values]
@@ -380,7 +380,7 @@ def _are_mostly_numbers(values: Sequence[str]) -> bool:
 
 
 def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
-    """Return the columns that are features, note those left out, or say which cannot be read, all of a kind at once."""
+    """Return the feature columns; warn about those left out, raise for unreadable ones."""
     groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for look in looks:
         look.kind = look.kind or "numeric"
@@ -417,7 +417,7 @@ def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
 
 
 def _list_columns(reasons: Sequence[tuple[str, str]]) -> str:
-    """Return columns with what is said of each, the first of them where there are many; nothing for none."""
+    """Return columns with reasons for a message, at most a few; empty for none."""
     said = few_names([f"{quote(name)} ({reason})" for name, reason in reasons])
     return said and f"column{'' if len(reasons) == 1 else 's'} {said}"
 

@@ -200,7 +200,8 @@ class Table:
             for name in names:
                 if name not in places:
                     known = few_names(schema.label_names)
-                    text = f"{quote(name)} is not a label that the model knows ({known}). Correct or remove it."
+                    text = f"{quote(name)} is not a label that the model knows ({known})."
+                    text += " Correct or remove it."
                     raise self._wrong(batch, schema.names_in, CellError(i, text))
                 Y[i, places[name]] = 1
         return Y
@@ -218,7 +219,7 @@ def open_table(
     keep: Sequence[str] = (),
     batch_size: int = ROWS_LOOKED_AT,
 ) -> Table:
-    r"""Open a CSV, Parquet, ARFF or libsvm file, or a table in memory, and read it in batches by a model's schema.
+    r"""Open a table, from a file or in memory, to read it in batches by a model's schema.
 
     Columns are found by their names, wherever they stand. Memory does not grow with the file.
 

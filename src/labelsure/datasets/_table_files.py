@@ -1,4 +1,4 @@
-"""Tables in CSV, Parquet, ARFF and libsvm, and in memory, in batches: before anybody has said what columns mean."""
+"""Tables in CSV, Parquet, ARFF and libsvm, and in memory, read in batches without a schema."""
 
 import codecs
 import csv
@@ -27,10 +27,10 @@ PathLikeText: TypeAlias = str | PathLike[str]
 DELIMITERS = (",", ";", "\t", "|")
 BLOCK_BYTES = 2**20
 LONGEST_NAME = 2**17
-"""Characters of a cell that the csv module reads by default; a longer one is a quote that never ends."""
+"""The longest cell that the csv module reads by default; longer ones are unclosed quotes."""
 ROWS_LOOKED_AT = 10_000
 LABELS, FEATURE = "labels", "f"
-"""What the first entry of a line of libsvm is called here, and what comes before the numbers of its features."""
+"""The name of libsvm's column of labels, and the prefix of its numbered features."""
 NOT_UTF8 = "is not in UTF-8. Save it in that encoding, for example with: iconv -f latin1 -t utf-8"
 
 
@@ -67,7 +67,7 @@ class MatrixBatch:
         return int(self.matrix.shape[0])
 
     def column(self, name: str) -> Cells:
-        """Return the cells of one column as numbers or words; zeros, where a file of libsvm lacks it."""
+        """Return the cells of a column as numbers or words; zeros if a libsvm file lacks it."""
         if name not in self.places:
             return self.labels if name == LABELS else np.zeros(self.n_rows)
         cells = self.matrix[:, [self.places[name]]]
@@ -96,7 +96,7 @@ class TableFile:
 
 
 class CsvFile(TableFile):
-    """A text file with a line of names, then a line per row; every cell is read as text and converted afterwards."""
+    """A text file with a header line; cells are read as text and converted afterwards."""
 
     endings = (".csv", ".tsv")
 
@@ -168,7 +168,7 @@ class CsvFile(TableFile):
                     raise DatasetError(self._explain(str(error), wrong)) from None
 
     def _explain(self, said: str, wrong: Sequence[Any]) -> str:
-        """Return what is wrong with the file, given what pyarrow said and the row with too many cells or too few."""
+        """Return a message for an error of pyarrow, given the malformed row if there is one."""
         if "UTF8" in said:
             return f"{self.path} {NOT_UTF8}"
         for row in wrong:
@@ -246,7 +246,7 @@ class ArffFile(TableFile):
 
 
 class LibsvmFile(TableFile):
-    """A file of libsvm's multi-label format: ``label,label index:value index:value ...`` on every line."""
+    """A file in libsvm's multi-label format: ``label,label index:value index:value ...``."""
 
     endings = (".svm", ".libsvm", ".svmlight")
     sparse = True
@@ -294,7 +294,7 @@ class LibsvmFile(TableFile):
 
 
 class MemoryTable(TableFile):
-    """A DataFrame of pandas or polars, or a table or record batch of pyarrow, read as if it were a file."""
+    """A table of pandas, polars or pyarrow, read like a file."""
 
     def __init__(self, table: Any) -> None:
         self.path = Path("the table")
