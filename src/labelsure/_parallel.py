@@ -1,4 +1,4 @@
-"""How work runs: numerical libraries in one thread, our kernels in several, with a progress bar and few warnings."""
+"""Parallel work: limits on BLAS threads, joblib, Dask, threads, progress bars and warnings."""
 
 import contextlib
 import os
@@ -70,7 +70,7 @@ class _Shared:
 
 
 def _take_control() -> None:
-    """Have the next thread that sets numbers be heard: newer versions of threadpoolctl listen to one thread only."""
+    """Let this thread set the number of threads: newer threadpoolctl obeys one thread only."""
     take = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
     if take is not None:
         take(force=True)
@@ -89,7 +89,7 @@ if hasattr(os, "register_at_fork"):  # another thread, which the child does not 
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Have BLAS and OpenMP use one thread inside; several threads of this process may do so at the same time.
+    """Limit BLAS and OpenMP to one thread; several threads may be inside at the same time.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def one_thread() -> Iterator[None]:
 
 
 class _Bar(tqdm):
-    """A bar that a thread draws as well, so that it appears, and its clock goes on, while no step is finished."""
+    """A bar that a thread refreshes, so that it shows before the first step has finished."""
 
     last_print_t: float
 
@@ -136,16 +136,15 @@ class _Bar(tqdm):
             self._ended.set()
             with self.get_lock():
                 if self._drawn:
-                    self.last_print_t = max(
-                        self.last_print_t, self.start_t + self.delay
-                    )  # else it would stay
+                    # else it would stay
+                    self.last_print_t = max(self.last_print_t, self.start_t + self.delay)
         super().close()
 
 
 def progress_bar(
     iterable: Iterable[Any] | None = None, *, description: str, total: int | None = None
 ) -> Any:
-    """Return a bar that appears after two seconds, and only on a terminal: steps done of how many, and the time left.
+    """Return a progress bar that appears after two seconds, and only on a terminal.
 
     Parameters
     ----------
@@ -170,7 +169,7 @@ def progress_bar(
 
 
 def _size_of_terminal() -> dict[str, Any]:
-    """Return how wide a bar is: as the terminal, or 80 columns where that says it has none, as under ``script``."""
+    """Return a bar's width: the terminal's, or 80 if it reports none, as under ``script``."""
     try:
         known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
     except (AttributeError, OSError, ValueError):  # no terminal at all
@@ -193,7 +192,7 @@ def run_jobs(
     require: str | None = None,
     taken: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
-    """Return what delayed calls return, in their order, in processes as joblib is told, with a progress bar.
+    """Run delayed calls with joblib and a progress bar; return their results in order.
 
     Under ``joblib.parallel_config("dask")`` they run on the cluster, unless there is only one, or
     n_jobs is 1. Warnings that they give, in whatever process, are given once for each category,
@@ -257,11 +256,12 @@ def _active_cluster() -> Any:
 
 
 def _on_cluster(backend: Any, jobs: list[Any]) -> Iterator[Any]:
-    """Yield what jobs return on the workers of joblib's Dask client, and raise what they or Dask raise.
+    """Yield the results of jobs on the workers of joblib's Dask client; raise their errors.
 
     joblib's own loop (1.6) waits for ever for a job that Dask gives up because workers died over
-    it, sends shared data to a single worker, whose death loses them, and works here where the
-    cluster has one core.
+    it, and works here where the cluster has one core. It scatters shared data, of which Dask's
+    memory manager soon keeps a single copy that dies with its worker: here a task that can run
+    again returns them.
     """
     import distributed
 
@@ -270,9 +270,9 @@ def _on_cluster(backend: Any, jobs: list[Any]) -> Iterator[Any]:
     backend.effective_n_jobs(-1)  # waits for a first worker
     shared = {id(value): value for value in jobs[0][1] if not isinstance(value, PLAIN)}
     shared = {id(value): value for value in jobs[-1][1] if id(value) in shared}
-    sent = dict(
-        zip(shared, client.scatter([*shared.values()], broadcast=True, hash=False), strict=True)
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        sent = {key: client.submit(_give_back, value, pure=False) for key, value in shared.items()}
     given = _home(), get_config(), list(warnings.filters)
     futures = []
     for i, (job, args, kwargs) in enumerate(jobs):
@@ -289,12 +289,16 @@ def _on_cluster(backend: Any, jobs: list[Any]) -> Iterator[Any]:
         client.cancel(futures)
 
 
+def _give_back(value: Any) -> Any:
+    return value
+
+
 def _home() -> tuple[str, int]:
     return _HERE, os.getpid()
 
 
 _HERE = uuid4().hex
-"""Tells this process from those of other machines, whose numbers may be the same; forks have it with other numbers."""
+"""Identifies this process together with its process id, which other machines may also use."""
 
 PLAIN = (type(None), bool, int, float, str)
 
@@ -302,7 +306,7 @@ PLAIN = (type(None), bool, int, float, str)
 def _watch(
     home: tuple[str, int], i: int, function: Callable[..., Any], args: Any, kwargs: Any
 ) -> tuple[int, Any, Warned]:
-    """Return its number, what a call returns, and the warnings it gave if this is another process than the home."""
+    """Return the job's number, its result, and its warnings if this process is not home."""
     if home == _home():
         return i, function(*args, **kwargs), Counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -312,7 +316,7 @@ def _watch(
 def _watch_in_worker(
     home: tuple[str, int], config: dict[str, Any], filters: list[Any], *call: Any
 ) -> Any:
-    """Do the same in a worker of Dask, where a learner has one core and starts no tasks of its own."""
+    """Run :func:`_watch` in a Dask worker, where a learner has one core and starts no tasks."""
     with (
         one_thread(),
         parallel_config(backend="sequential"),
@@ -325,7 +329,7 @@ def _watch_in_worker(
 
 @contextlib.contextmanager
 def collect_warnings(doing: str) -> Iterator[Warned]:
-    """Hold back the warnings given inside and give each category once, with how many there were and the first text.
+    """Collect warnings and give each category once, with the number of warnings and the first text.
 
     What filters ignore is ignored, and what they make errors of stays an error. In other threads
     than the main one warnings pass as they come, because to hold them back is safe in one thread
@@ -356,9 +360,8 @@ def collect_warnings(doing: str) -> Iterator[Warned]:
             yield elsewhere
             return
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter(
-                "always", append=True
-            )  # unless told otherwise, so that all are counted
+            # unless told otherwise, so that all are counted
+            warnings.simplefilter("always", append=True)
             yield elsewhere
     finally:  # after errors too
         _give(_count(caught) + elsewhere, doing)
@@ -369,7 +372,7 @@ def _count(caught: Sequence[warnings.WarningMessage]) -> Warned:
 
 
 def _give(warned: Warned, doing: str) -> None:
-    """Give one warning of each category, as if the first caller outside of this package had met it."""
+    """Give one warning of each category, attributed to the first caller outside of this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
         frame, level = frame.f_back, level + 1
@@ -392,7 +395,7 @@ Result = TypeVar("Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads of this process ``n_jobs`` is; under Dask joblib would count the cores of the cluster.
+    """Return the number of threads of this process for ``n_jobs``, also under Dask.
 
     Examples
     --------
@@ -414,7 +417,7 @@ def map_in_threads(
     n_jobs: int | None,
     description: str,
 ) -> Iterable[Result]:
-    """Yield ``function(item)`` in the items' order, computed by ``n_jobs`` threads, with a progress bar.
+    """Yield ``function(item)`` in order, computed by ``n_jobs`` threads, with a progress bar.
 
     Parameters
     ----------
@@ -436,13 +439,13 @@ def map_in_threads(
         yield from progress_bar(
             pool.map(function, items), description=description, total=len(items)
         )
-    finally:  # after an interrupt too: what has not begun never does, and what has ends when it looks up next
+    finally:  # also after an interrupt: waiting calls never start, running ones stop soon
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def stop_if_asked() -> None:
-    """Raise CancelledError in a thread of ``map_in_threads`` whose answers nobody waits for any more.
+    """Raise CancelledError in a thread of ``map_in_threads`` whose results are no longer needed.
 
     An interrupt is heard by the main thread alone, and Python waits for all others before it ends.
     So what takes long calls this from time to time; elsewhere it does nothing.
