@@ -33,10 +33,10 @@ from benchmarks import (
     stream,
     table,
 )
-from benchmarks._answers import NotMeasuredError, Picture, Table
+from benchmarks._answers import NotMeasuredError, Picture, Table, table_lines
 from benchmarks._figures import Figure, as_lines
 from benchmarks._machine import describe_machine, describe_packages
-from benchmarks._page import write_page
+from benchmarks._page import PAGE, speed_block, write_block
 from benchmarks._pictures import draw
 from labelsure._start_up import START_UP
 
@@ -66,12 +66,13 @@ QUESTIONS = {
     "questions": questions,
 }
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "benchmarks.md"
 PICTURES = PAGE.parent / "figures"
+DRAWN = ("questions",)
+"""The pictures that pages show."""
 
 
 def main() -> None:
-    """Measure the questions asked for, and write results and page."""
+    """Measure the questions asked for, and write results, the page's figures and its picture."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Speed and memory of labelsure."
     )
@@ -84,7 +85,7 @@ def main() -> None:
     parser.add_argument(
         "--write-docs",
         action="store_true",
-        help=f"only write {PAGE.name} and its pictures from the results kept",
+        help=f"only write the figures of {PAGE.name} from the results kept",
     )
     parser.add_argument(
         "--only",
@@ -117,16 +118,16 @@ def main() -> None:
 
 
 def page() -> str:
-    """Return the page for the results that are there."""
-    return write_page(_results())
+    """Return the page with the figures of the results that are there."""
+    return write_block(PAGE.read_text(encoding="utf-8"), "benchmarks", speed_block(_results()))
 
 
-def _results() -> list[dict[str, Any]]:
-    found = []
+def _results() -> dict[str, dict[str, Any]]:
+    found = {}
     for name, question in QUESTIONS.items():
         kept = [path for part in _parts(question) if (path := _result_path(name, part)).exists()]
         if kept:
-            found.append(join([json.loads(path.read_text(encoding="utf-8")) for path in kept]))
+            found[name] = join([json.loads(path.read_text(encoding="utf-8")) for path in kept])
     return found
 
 
@@ -167,7 +168,8 @@ def _each(texts: Iterable[str]) -> str:
 
 
 def _pictures() -> list[Picture]:
-    return [Picture(**picture) for result in _results() for picture in result["pictures"]]
+    pictures = [one for result in _results().values() for one in result["pictures"]]
+    return [Picture(**one) for one in pictures if one["name"] in DRAWN]
 
 
 def _measure(names: list[str], only: Sequence[str] | None = None, n_jobs: int = 1) -> None:
@@ -194,6 +196,8 @@ def _measure(names: list[str], only: Sequence[str] | None = None, n_jobs: int = 
             print(
                 as_lines([answer for answer in answers if isinstance(answer, Figure)]), flush=True
             )
+            for rows in (answer for answer in answers if isinstance(answer, Table)):
+                print("\n".join([f"\n{rows.caption}:", *table_lines(rows)]), flush=True)
             document = _document(
                 question, answers, machine | describe_packages(getattr(question, "PACKAGES", ()))
             )

@@ -28,7 +28,10 @@ exclude_patterns = [
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"sklearn\..*"),  # built offline: no index of other sites is read
-    ("py:meth", r"\w+"),  # a method of the same class, seen from a table of classes
+    (
+        "py:meth",
+        r"\w+",
+    ),  # a method of the same class, seen from a table of classes
 ]
 suppress_warnings = ["config.cache"]
 
@@ -39,7 +42,9 @@ myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]
 
 autosummary_generate = True
-autosummary_imported_members = True  # rooms re-export what their private modules define
+autosummary_imported_members = (
+    True  # rooms re-export what their private modules define
+)
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the docstrings name the types in words
 numpydoc_show_class_members = False
@@ -77,12 +82,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
-html_sidebars: dict[str, list[str]] = {
-    "index": [],
-    "start": [],
-    "recipes": [],
-    "faq": [],
-}  # no pages below these
 
 ROOMS = (
     *(
@@ -111,16 +110,26 @@ def find_home(app, env, node, contents):  # type: ignore[no-untyped-def]
     """Lead ``labelsure.Name`` and a bare ``Name`` to the page of the room that has it."""
     if node.get("refdomain") != "py":
         return None
-    name, dot, member = node["reftarget"].removeprefix("labelsure.").partition(".")
+    name, dot, member = (
+        node["reftarget"].removeprefix("labelsure.").partition(".")
+    )
     rooms = [
-        room for room in ROOMS if name in getattr(import_module(f"labelsure.{room}"), "__all__", ())
+        room
+        for room in ROOMS
+        if name in getattr(import_module(f"labelsure.{room}"), "__all__", ())
     ]
     target = f"labelsure.{rooms[0]}.{name}{dot}{member}" if rooms else ""
     domain = env.get_domain("py")
     if not rooms:
         return None
     return domain.resolve_xref(
-        env, node["refdoc"], app.builder, node["reftype"], target, node, contents
+        env,
+        node["refdoc"],
+        app.builder,
+        node["reftype"],
+        target,
+        node,
+        contents,
     )
 
 

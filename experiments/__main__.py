@@ -8,16 +8,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from experiments._page import write_page
+from benchmarks._page import PAGE, write_block
+
+from experiments._page import write_findings
 from experiments._plan import PLAN
 from experiments.compare import measure_run
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "experiments.md"
 
 
 def main() -> None:
-    """Run what is asked for, and write the page."""
+    """Run the plans that are named, and write the findings."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments", description=sys.modules["experiments"].__doc__
     )
@@ -25,7 +26,9 @@ def main() -> None:
         "names", nargs="*", metavar="name", help=f"{', '.join(PLAN)}; without any, all of them"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help=f"only write {PAGE.name} from the results kept"
+        "--write-docs",
+        action="store_true",
+        help=f"only write the findings of {PAGE.name} from the results kept",
     )
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in PLAN]:
@@ -34,10 +37,16 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for run in PLAN[name]:
                 measure_run(run, _path(name), Path(folder))
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE}")
+
+
+def page() -> str:
+    """Return the page with the findings of the results that are there."""
     documents = {name: _read(name) for name in PLAN if _path(name).exists()}
     n_missing = sum(len(missing(name, documents.get(name))) for name in PLAN)
-    PAGE.write_text(write_page(documents, n_missing=n_missing), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    findings = write_findings(documents, n_missing=n_missing)
+    return write_block(PAGE.read_text(encoding="utf-8"), "experiments", findings)
 
 
 def missing(name: str, document: dict[str, Any] | None) -> set[tuple[str, str, str, int]]:

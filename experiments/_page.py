@@ -1,4 +1,4 @@
-"""The results as a page of the documentation: one table and five findings."""
+"""The results as a block of docs/reproduction.md: five findings and one table."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,26 +18,11 @@ ACCURACIES = ("subset_accuracy", "macro_f")
 SLACK = 0.01
 """How far subset accuracy and macro F may fall below the learner's."""
 
-ABOUT = """\
-<!-- written by `make experiments` from experiments/results -->
-
-# Experiments
-
-The default measure, the posterior, on seven public [data sets](datasets.md): does it give small regions, are the levels
-kept, and what becomes of the learner's predictions? Everything is measured on random resplits of the pooled data in 4
-to 15 folds; `experiments/_plan.py` says what was run, and `experiments/results` holds every figure of every resplit.
-For your own data there is a [recipe](recipes.md#choose-a-learner-by-the-size-of-regions).
-
-## Findings
-"""
-
 READING = """\
-## Summary
-
-At 90 % confidence: the mean number of labelsets in a region, with more than 20 labels 2 to the median of its binary
-logarithm, of the default measure, of log loss with the frequencies of labelsets (`{}`, with more than 20
-labels `{}`), and of the most frequent labelsets whatever the object; the share of regions of the default
-measure that miss, in percent; then how good `predict` is beside the learner by itself.
+Mean number of labelsets in a region at 90 %, with more than 20 labels 2 to the median of its binary logarithm, of the
+default measure, of log loss with the frequencies of labelsets (`{}`, with more than 20 labels
+`{}`), and of the most frequent labelsets whatever the object; the share of regions of the default measure
+that miss, in percent; then how good `predict` is beside the learner alone.
 """
 
 
@@ -85,8 +70,8 @@ def look_up(figures: Any, keys: Sequence[str]) -> float:
     return float(figures)
 
 
-def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
-    """Return the page in Markdown for results files by name, of whose plan some cells may still be missing."""
+def write_findings(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
+    """Return the block in Markdown for results files by name, of whose plan some cells may still be missing."""
     by_name = {name: read_rows(document) for name, document in documents.items()}
     default = [
         row for name, rows in by_name.items() if name.startswith(("new-", "pool-")) for row in rows
@@ -104,7 +89,7 @@ def write_page(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> s
         *missing,
     ]
     lines = "\n".join(f"- {line}" for line in findings)
-    return f"{ABOUT}\n{lines}\n\n{READING.format(*LOG_LOSS)}\n{summary(default)}\n"
+    return f"{lines}\n\n{READING.format(*LOG_LOSS)}\n{summary(default)}"
 
 
 def read_rows(document: dict[str, Any]) -> list[Row]:

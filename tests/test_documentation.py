@@ -1,4 +1,4 @@
-"""The documentation is true: its examples run, its links lead somewhere, its figures are those of the results kept.
+"""The documentation is true: its examples run, its links work, its figures are those of the results.
 
 Every Python block of README.md and docs/*.md is run, each page from top to bottom in one namespace.
 A ``text`` block right below a Python block is what that prints; its words must be the same, its
@@ -47,6 +47,7 @@ OPTIONAL = {
 }  # fmt: skip
 """What a page may import although not everybody has it; the page is skipped then, and says why."""
 
+WIDTH = 80
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -123,6 +124,24 @@ def test_a_wrong_example_is_noticed():
     assert (second.reason_not_to_run, second.printed, second.line) == ("why", None, 9)
     with pytest.raises(NameError):
         run(second, "page", {})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_fits_its_column(page):
+    blocks = FENCE.finditer(PAGES[page].read_text(encoding="utf-8"))
+    lines = [
+        line
+        for block in blocks
+        if block["language"] not in ("", "math")
+        for line in block["body"].splitlines()
+    ]
+    assert [line for line in lines if len(line) > WIDTH] == []
+
+
+def test_every_figure_is_on_a_page():
+    text = "".join(path.read_text(encoding="utf-8") for path in PAGES.values())
+    figures = [path.name for path in (ROOT / "docs" / "figures").glob("*.png")]
+    assert [name for name in figures if f"figures/{name})" not in text] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES])
@@ -205,7 +224,7 @@ def test_every_page_is_in_one_table_of_contents():
     assert wrong == {"README.md", "docs/index.md"}
 
 
-def test_reproduction_page_shows_the_tables_of_the_kept_results():
+def test_reproduction_page_shows_the_tables_of_the_results():
     page = PAGES["docs/reproduction.md"].read_text(encoding="utf-8")
     kept = json.loads((ROOT / "docs" / "reproduction.json").read_text(encoding="utf-8"))
     for name in kept["single_predictions"]:
@@ -213,12 +232,12 @@ def test_reproduction_page_shows_the_tables_of_the_kept_results():
             assert table(name, kept, kept["standard_deviations"]) in page
 
 
-def test_benchmark_page_is_that_of_the_kept_results(monkeypatch):
+@pytest.mark.parametrize("command", ["benchmarks", "experiments"])
+def test_figures_are_those_of_the_results(command, monkeypatch):
     monkeypatch.syspath_prepend(ROOT)
-    benchmarks = importlib.import_module("benchmarks.__main__")
-    assert benchmarks.PAGE.read_text(encoding="utf-8") == benchmarks.page(), (
-        "run python -m benchmarks --write-docs"
-    )
+    writer = importlib.import_module(f"{command}.__main__")
+    written = writer.PAGE.read_text(encoding="utf-8")
+    assert written == writer.page(), f"run python -m {command} --write-docs"
 
 
 @pytest.mark.parametrize(

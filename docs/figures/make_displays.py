@@ -1,7 +1,7 @@
 """Draw a picture of each display of labelsure.plots for the documentation, on yeast.
 
 Run with ``pip install -e ".[docs]"`` and ``python docs/figures/make_displays.py``. The page
-docs/plots.md shows them, with the same code. The picture of a notebook takes a Chromium and ``pip
+docs/answers.md shows them, with the same code. The picture of a notebook takes a Chromium and ``pip
 install playwright``.
 """
 
@@ -43,7 +43,6 @@ def draw_all() -> None:
     save("labelsets", LabelsetDisplay.from_predictions(predictions, example, Y_true=truth, **shown))
     save("confidence", ConfidenceDisplay.from_predictions(predictions, truth))
     save("labels", LabelDisplay.from_predictions(predictions, **shown))
-    save("labels_of_one", LabelDisplay.from_predictions(predictions, example, **shown))
     photograph(model, predictions[:4], predictions[[*range(3), example]].region(0.2))
 
 

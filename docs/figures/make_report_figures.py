@@ -1,32 +1,51 @@
-"""Draw docs/figures/report-desktop.png and report-phone.png: ``python docs/figures/make_report_figures.py``.
+"""Draw docs/figures/report-desktop.png: ``python docs/figures/make_report_figures.py``.
 
-Writes the report of docs/report.md and photographs it with Chromium (Debian's package chromium, and
-playwright).
+Writes a report and photographs it with Chromium (Debian's package chromium, and playwright).
 """
 
-import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+import pandas as pd
 from playwright.sync_api import sync_playwright
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from labelsure import InductiveConformalClassifier
+from labelsure.report import write_report
 
 HERE = Path(__file__).parent
 CHROMIUM = "/usr/bin/chromium"
+LABELS = ["sports", "politics", "science", "film", "food", "travel"]
 
 
 def write_example(folder: Path) -> Path:
-    """Run the page's first example in a folder, and return the report that it writes."""
-    page = (HERE.parent / "report.md").read_text(encoding="utf-8")
-    code = re.search(r"^```python\n(.*?)^```$", page, re.M | re.S)
-    assert code is not None
-    namespace: dict[str, Any] = {"folder": folder}
-    exec(code[1].replace('"report.html"', 'folder / "report.html"'), namespace)
-    return folder / "report.html"
+    """Write a report of 1500 synthetic articles into a folder, and return its path."""
+    X, Y = make_multilabel_classification(
+        n_samples=3500, n_features=20, n_classes=6, length=250, random_state=0
+    )
+    Y = pd.DataFrame(Y, columns=LABELS)
+    linear = OneVsRestClassifier(LogisticRegression(C=10))
+    model = InductiveConformalClassifier(make_pipeline(MinMaxScaler(), linear), random_state=0)
+    model.fit(X[:2000], Y[:2000])
+    desk = np.where(X[2000:, 0] > np.median(X[2000:, 0]), "foreign", "home")
+    return write_report(
+        folder / "report.html",
+        model.predict_labelsets(X[2000:]),
+        Y[2000:],
+        predicted=model.predict(X[2000:]),
+        objects=[f"article {i}" for i in range(2000, 3500)],
+        groups={"desk": desk},
+        title="News topics: held-out articles",
+    )
 
 
 def main() -> None:
-    """Write the report and take both pictures."""
+    """Write the report and take the picture."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         address = write_example(Path(folder)).as_uri()
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -34,13 +53,6 @@ def main() -> None:
         desktop.goto(address)
         desktop.wait_for_selector("html.drawn", state="attached")
         desktop.screenshot(path=HERE / "report-desktop.png")
-        phone = browser.new_page(viewport={"width": 375, "height": 812}, device_scale_factor=2)
-        phone.goto(address)
-        phone.wait_for_selector("html.drawn", state="attached")
-        phone.locator("#objects summary").nth(1).click()
-        phone.locator("#objects .body").wait_for()
-        phone.evaluate("document.querySelector('#found').scrollIntoView({behavior: 'instant'})")
-        phone.screenshot(path=HERE / "report-phone.png")
         browser.close()
 
 

@@ -26,7 +26,8 @@ MOSTLY = 0.8
 UNDECIDED = """
 At {level} % confidence {share:.0f} % of the labels are left undecided: one statement about all labels at once is much
 to ask of these data. A lower level, another learner or another question may say more:
-labelsure.decisions.advise in Python finds one, and docs/which-question.md explains it."""
+labelsure.decisions.advise in Python finds one, and docs/many-labels.md explains it."""
+"""What to do where regions say next to nothing about single labels."""
 
 # single answers, as in files and as printed: the learner's, and those for each metric
 SINGLE = {"learner_alone": "learner alone", "exact_match": "exact-match"}
