@@ -63,6 +63,7 @@ def test_summary_is_the_same_one_by_one_sliced_and_all_at_once():
     assert list(pred.summary(0.3)[1:]) == at_once[1:]
     assert list(pred.summary(0.3)[[2, 0]]) == [at_once[2], at_once[0]]
     assert pred.summary(0.3)[-1] == at_once[-1]
+    assert str(pred.summary(0.3)[1]).startswith("Object 1: ")
 
 
 def test_summary_keeps_names_of_objects():
