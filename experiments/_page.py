@@ -19,10 +19,11 @@ SLACK = 0.01
 """How far subset accuracy and macro F may fall below the learner's."""
 
 READING = """\
-Of each set the learner with the smallest regions: mean number of labelsets in a region at 90 %, with more than 20 labels 2 to the median of its binary logarithm, of the
-default measure, of log loss with the frequencies of labelsets (`{}`, with more than 20 labels
-`{}`), and of the most frequent labelsets whatever the object; the share of regions of the default measure
-that miss, in percent; then how good `predict` is beside the learner alone.
+Of each set the learner with the smallest regions: mean number of labelsets in a region at 90 %, with more
+than 20 labels 2 to the median of its binary logarithm, of the default measure, of log loss with the
+frequencies of labelsets (`{}`, with more than 20 labels `{}`), and of the most
+frequent labelsets whatever the object; the share of regions of the default measure that miss, in percent;
+then how good `predict` is beside the learner alone.
 """
 
 
