@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.multioutput import MultiOutputClassifier
-from tests.golden.answers import answer_single, of_label_errors
+from tests.golden.answers import of_label_errors
 from tests.golden.cells import bits, certain, near
-from tests.golden.configurations import SINGLE
 from tests.golden.learners import Neighbours, Steps, Votes, make_data
 
 import labelsure
@@ -70,7 +69,7 @@ def selection_cells(selection):
     )
 
 
-def review(model, selector, select, *, from_fit=False):
+def review(model, selector, select, from_fit=False):
     X, Y, X_new, _ = make_examples()
     model = {
         "learner": Neighbours,
@@ -240,7 +239,7 @@ def frames():
     return found | {"words": certain([str(one) for one in pred.summary(0.2, top=2)])}
 
 
-def command_line(words):
+def command_line(*options):
     """Fit and predict through files; the features reach from 0 to 8 in every fold, so scaling them is exact."""
     X, Y, X_new, _ = make_examples(90, 3)
     X[::9], X[1::9], X[2::9] = 0, 8, 4
@@ -250,9 +249,8 @@ def command_line(words):
         )
         write_table(train, X, Y)
         write_table(new, X_new)
-        fitted = main(
-            ["fit", train, "--labels", "sea,city,dog", "--jobs", "1", "--model", model, *words]
-        )
+        common = ["--learner", "ml-knn", "--folds", "4", "--jobs", "1", "--model", model]
+        fitted = main(["fit", train, "--labels", "sea,city,dog", *common, *options])
         answered = main(["predict", model, new, "-o", out])
         with Path(out).open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -271,100 +269,68 @@ def write_table(path, X, Y=None):
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
+def words(settings):
+    return " ".join(f"{key}={value}" for key, value in settings.items())
+
+
 def _controls():
+    recall, precision = labelsure.control_recall, labelsure.control_precision
     for target in (0.7, 0.9):
-        yield (
-            f"control_recall crc {target}",
-            partial(control, labelsure.control_recall, {"target": target}),
-        )
+        yield f"control_recall crc {target}", control, recall, {"target": target}
         for bound in ("betting", "hoeffding-bentkus"):
-            settings = {"target": target, "method": "rcps", "delta": 0.2, "bound": bound}
-            yield (
-                f"control_recall rcps {bound} {target}",
-                partial(control, labelsure.control_recall, settings),
-            )
-            settings = {"target": target - 0.2, "delta": 0.2, "bound": bound}
-            yield (
-                f"control_precision {bound} {target - 0.2:.1f}",
-                partial(control, labelsure.control_precision, settings),
-            )
+            given = {"target": target, "delta": 0.2, "bound": bound}
+            name = f"control_recall rcps {bound} {target}"
+            yield name, control, recall, {**given, "method": "rcps"}
+            name = f"control_precision {bound} {target - 0.2:.1f}"
+            yield name, control, precision, {**given, "target": target - 0.2}
         for form in ("count", "chance", "threshold"):
-            settings = {"target": target, "form": form}
-            yield (
-                f"control_cover {form} {target}",
-                partial(control, labelsure.control_cover, settings),
-            )
+            given = {"target": target, "form": form}
+            yield f"control_cover {form} {target}", control, labelsure.control_cover, given
     for learner in (Steps, Neighbours):
         for make in (labelsure.RecallController, labelsure.CoverController):
-            for settings in ({}, {"prefit": True}, {"cv": 4}, {"cv": 4, "merge": "any"}):
-                words = " ".join(f"{key}={value}" for key, value in settings.items())
-                name = f"{make.__name__} {learner.__name__} {words}".strip()
-                yield name, partial(controller, make, learner(), {"target": 0.7, **settings})
-        yield (
-            f"PrecisionController {learner.__name__}",
-            partial(
-                controller, labelsure.PrecisionController, learner(), {"target": 0.6, "delta": 0.2}
-            ),
-        )
+            for given in ({}, {"prefit": True}, {"cv": 4}, {"cv": 4, "merge": "any"}):
+                name = f"{make.__name__} {learner.__name__} {words(given)}".strip()
+                yield name, controller, make, learner(), {"target": 0.7, **given}
+        make, given = labelsure.PrecisionController, {"target": 0.6, "delta": 0.2}
+        yield f"PrecisionController {learner.__name__}", controller, make, learner(), given
     for form in ("chance", "threshold"):
-        yield (
-            f"CoverController {form}",
-            partial(controller, labelsure.CoverController, Steps(), {"form": form}),
-        )
+        make = labelsure.CoverController
+        yield f"CoverController {form}", controller, make, Steps(), {"form": form}
 
 
 def _reviews():
     for model in ("learner", "inductive"):
-        yield f"review {model}", partial(review, model, {}, {"alpha": 0.3})
-        yield f"review {model} label", partial(review, model, {"label": 1}, {"alpha": 0.3})
-        yield f"review {model} at_most", partial(review, model, {"at_most": 1}, {"alpha": 0.2})
-        yield f"review {model} alone", partial(review, model, {}, {"alpha": 0.3, "batch": False})
+        yield f"review {model}", review, model, {}, {"alpha": 0.3}
+        yield f"review {model} label", review, model, {"label": 1}, {"alpha": 0.3}
+        yield f"review {model} at_most", review, model, {"at_most": 1}, {"alpha": 0.2}
+        yield f"review {model} alone", review, model, {}, {"alpha": 0.3, "batch": False}
     for sureness in ("gap", "outputs", "p-values"):
-        yield (
-            f"review {sureness}",
-            partial(review, "inductive", {"sureness": sureness}, {"alpha": 0.3}),
-        )
-    yield (
-        "review from_fit",
-        partial(review, "inductive", {"sureness": "gap"}, {"alpha": 0.3}, from_fit=True),
-    )
-    for settings in (
-        {},
-        {"alpha": 0.2},
-        {"alpha": 0.2, "batch": False},
-        {"alpha": 0.3, "random_ties": True},
-    ):
-        words = " ".join(f"{key}={value}" for key, value in settings.items())
-        given = settings | ({"random_state": 0} if "random_ties" in settings else {})
-        yield f"select_objects {words}".strip(), partial(select, given)
+        yield f"review {sureness}", review, "inductive", {"sureness": sureness}, {"alpha": 0.3}
+    yield "review from_fit", review, "inductive", {"sureness": "gap"}, {"alpha": 0.3}, True
+    alone, tied = {"alpha": 0.2, "batch": False}, {"alpha": 0.3, "random_ties": True}
+    for given in ({}, {"alpha": 0.2}, alone):
+        yield f"select_objects {words(given)}".strip(), select, given
+    yield f"select_objects {words(tied)}", select, {**tied, "random_state": 0}
     for n_calibration, epsilon, delta in ((60, 0.2, 0.1), (100, 0.1, 0.1), (200, 0.2, 0.05)):
-        yield (
-            f"pac_region {n_calibration} {epsilon} {delta}",
-            partial(pac, n_calibration, epsilon, delta),
-        )
+        name = f"pac_region {n_calibration} {epsilon} {delta}"
+        yield name, pac, n_calibration, epsilon, delta
 
 
 def _all():
     yield from _controls()
     yield from _reviews()
-    yield "find_label_errors", partial(label_errors, False)
-    yield "find_label_errors trusted", partial(label_errors, True)
-    for one in SINGLE:
-        yield f"single answers {one.name}", partial(answer_single, one)
+    yield "find_label_errors", label_errors, False
+    yield "find_label_errors trusted", label_errors, True
     yield "metrics of regions", regions_and_coverage
     yield "metrics of calibration and efficiency", calibration_and_efficiency
-    yield "metrics of monitoring simple_jumper", partial(monitoring, "simple_jumper")
-    yield "metrics of monitoring power_mixture", partial(monitoring, "power_mixture")
+    yield "metrics of monitoring simple_jumper", monitoring, "simple_jumper"
+    yield "metrics of monitoring power_mixture", monitoring, "power_mixture"
     yield "metrics of points and rankings", rankings
     yield "batches of tables", batches
     yield "frames", frames
     for guarantee in ("cross", "exact", "inductive"):
-        words = ("--learner", "ml-knn", "--guarantee", guarantee, "--folds", "4")
-        yield f"command line {guarantee}", partial(command_line, words)
-    yield (
-        "command line log-loss",
-        partial(command_line, ("--learner", "ml-knn", "--measure", "log-loss", "--folds", "4")),
-    )
+        yield f"command line {guarantee}", command_line, "--guarantee", guarantee
+    yield "command line log-loss", command_line, "--measure", "log-loss"
 
 
-OTHERS = dict(_all())
+OTHERS = {name: partial(function, *given) for name, function, *given in _all()}

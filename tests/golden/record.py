@@ -1,8 +1,9 @@
 """The record of answers: what it says, how it is compared, how it is made anew.
 
 ``python -m tests.golden.record --check [TEXT ...]`` prints the cells that differ; with texts, of
-the configurations whose names hold one of them. Without ``--check`` it writes the record anew, and
-prints what that changes.
+the configurations whose names hold one of them. Without ``--check`` it writes the record anew,
+after printing the same; texts are then the names of new configurations. The names on record say
+what is asked: whoever deletes a feature deletes their lines.
 
 Rules. Answers are data: whoever renames something changes the calling scripts (answers.py,
 others.py) and leaves record.json alone. Cells that are "certain" or "near" stay as they are; what
@@ -15,52 +16,55 @@ import argparse
 import json
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 
 import sklearn
-from tests.golden.answers import answer
+from tests.golden.answers import answer, answer_single
 from tests.golden.cells import differs, spell
-from tests.golden.configurations import CONFIGURATIONS, follows_trees
+from tests.golden.configurations import SINGLE, Configuration
 from tests.golden.others import OTHERS
 
 RECORD = Path(__file__).with_name("record.json")
-NAMES = [*CONFIGURATIONS, *OTHERS]
+
+
+@cache
+def read():
+    """Return the record: "sklearn", "statements", and "answers" by name, status and question."""
+    return json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+def names():
+    """Return the names on record, which are all configurations, and those of the other answers."""
+    return list(dict.fromkeys([*read()["answers"], *OTHERS]))
 
 
 def ask(name):
     """Return the cells of a configuration, by question."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return answer(CONFIGURATIONS[name]) if name in CONFIGURATIONS else OTHERS[name]()
-
-
-def read():
-    """Return the record: "sklearn", "statements", and "answers" by name, by status, by question."""
-    return json.loads(RECORD.read_text(encoding="utf-8"))
+        if name in OTHERS:
+            return OTHERS[name]()
+        respond = answer_single if name.startswith(SINGLE) else answer
+        return respond(Configuration.read(name))
 
 
 def spell_all(cells, statements):
-    """Return the cells of a configuration as the record holds them; statements go to the list of all of them."""
+    """Return cells as the record holds them; statements go to the list of all of them."""
     answers = {}
     for question, cell in cells.items():
-        if "statement" in question:
-            text = cell.values[0]
-            stored = statements.setdefault(text, len(statements))
-        else:
-            stored = spell(cell)
+        text = cell.values[0] if "statement" in question else None
+        stored = spell(cell) if text is None else statements.setdefault(text, len(statements))
         answers.setdefault(cell.status, {})[question] = stored
     return answers
 
 
-def differences(name, record):
+def differences(name, cells):
     """Return what differs from the record, one line for each cell."""
-    cells, stored = ask(name), record["answers"].get(name)
-    if stored is None:
-        return [f"{name}: not on record"]
     old = {
         question: (status, value)
-        for status, part in stored.items()
-        for question, value in part.items()
+        for status, stored in read()["answers"].get(name, {}).items()
+        for question, value in stored.items()
     }
     lines = [
         f"{name}: {question}: gone"
@@ -73,23 +77,20 @@ def differences(name, record):
             continue
         status, value = old[question]
         if "statement" in question:
-            different = record["statements"][value] != cell.values[0]
-            value = record["statements"][value] if different else value
+            new, value = cell.values[0], read()["statements"][value]
+            different = new != value
         else:
+            new = spell(cell)
             different = status != cell.status or differs(cell, value)
         if different:
-            new = cell.values[0] if "statement" in question else spell(cell)
             lines.append(f"{name}: {question} ({status}): {value} became {new}")
     return lines
 
 
-def comparable(name, record):
+def comparable(name):
     """Tell whether scikit-learn's version may not have changed the answers."""
-    return (
-        name in OTHERS
-        or record["sklearn"] == sklearn.__version__
-        or not follows_trees(CONFIGURATIONS[name])
-    )
+    same_version = read()["sklearn"] == sklearn.__version__
+    return name in OTHERS or same_version or not Configuration.read(name).follows_trees
 
 
 def main():
@@ -99,28 +100,26 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     parser.add_argument("names", nargs="*", help="texts in the names of configurations to compare")
     arguments = parser.parse_args()
-    if not arguments.check:
-        return write()
-    record, n_lines = read(), 0
-    for name in NAMES:
-        if comparable(name, record) and (
-            not arguments.names or any(text in name for text in arguments.names)
-        ):
-            lines = differences(name, record)
-            n_lines += len(lines)
-            print(*lines, sep="\n", end="\n" if lines else "", flush=True)  # noqa: T201
+    texts = arguments.names or [""]
+    asked = [*names(), *arguments.names]
+    if arguments.check:
+        asked = [name for name in names() if comparable(name) and any(t in name for t in texts)]
+    answers, statements, n_lines = {}, {}, 0
+    for name in asked:
+        cells = ask(name)
+        lines = differences(name, cells)
+        n_lines += len(lines)
+        print(*lines, sep="\n", end="\n" if lines else "", flush=True)  # noqa: T201
+        answers[name] = spell_all(cells, statements)
     print(f"{n_lines} cells differ.")  # noqa: T201
-    return int(n_lines > 0)
+    if arguments.check:
+        return int(n_lines > 0)
+    write(answers, statements)
+    return 0
 
 
-def write():
-    """Write the record, and print what changes."""
-    statements, answers = {}, {name: {} for name in NAMES}
-    for name in NAMES:
-        answers[name] = spell_all(ask(name), statements)
-    old = read() if RECORD.exists() else {"answers": {}, "statements": []}
-    record = {"sklearn": sklearn.__version__, "statements": list(statements), "answers": answers}
-    print(*changes(old, record), sep="\n")  # noqa: T201
+def write(answers, statements):
+    """Write the record, one line for each configuration."""
     lines = [
         f"{json.dumps(name)}: {json.dumps(cells, separators=(',', ':'))}"
         for name, cells in answers.items()
@@ -129,33 +128,8 @@ def write():
     head = f'"sklearn": "{sklearn.__version__}"'
     text = '{%s,\n"statements": [\n%s\n],\n"answers": {\n%s\n}}\n'
     RECORD.write_text(text % (head, ",\n".join(texts), ",\n".join(lines)), encoding="utf-8")
-    n_cells = sum(len(part) for cells in answers.values() for part in cells.values())
+    n_cells = sum(len(stored) for cells in answers.values() for stored in cells.values())
     print(f"{len(answers)} configurations, {n_cells} cells, {RECORD.stat().st_size} bytes.")  # noqa: T201
-    return 0
-
-
-def changes(old, new):
-    """Return a line for each configuration that two records do not say the same of."""
-    lines = [f"{name}: removed" for name in old["answers"] if name not in new["answers"]]
-    for name in new["answers"]:
-        before, after = (_told(record, name) for record in (old, new))
-        changed = [question for question in after if before.get(question) != after[question]]
-        lost = [question for question in before if question not in after]
-        if before and (changed or lost):
-            lines.append(f"{name}: changed {changed}, removed {lost}")
-    return lines
-
-
-def _told(record, name):
-    cells = {
-        question: value
-        for part in record["answers"].get(name, {}).values()
-        for question, value in part.items()
-    }
-    return {
-        question: record["statements"][value] if "statement" in question else value
-        for question, value in cells.items()
-    }
 
 
 if __name__ == "__main__":
