@@ -1,4 +1,4 @@
-"""The documentation is true: its examples run, its links work, its figures are those of the results.
+"""The documentation is true: its examples run and its links lead somewhere.
 
 Every Python block of README.md and docs/*.md is run, each page from top to bottom in one namespace.
 A ``text`` block right below a Python block is what that prints; its words must be the same, its
@@ -7,12 +7,9 @@ block that cannot run is marked by a line above it, ``<!-- not run: the reason -
 """
 
 import contextlib
-import importlib
 import io
-import json
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from itertools import zip_longest
 from pathlib import Path
 from unittest.mock import patch
@@ -20,9 +17,7 @@ from unittest.mock import patch
 import pytest
 
 import labelsure
-from labelsure.conformal import GUARANTEES
 from labelsure.measures import MEASURES
-from labelsure.paper._tables import region_table, single_prediction_table
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -126,120 +121,27 @@ def test_a_wrong_example_is_noticed():
         run(second, "page", {})
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_code_fits_its_column(page):
-    blocks = FENCE.finditer(PAGES[page].read_text(encoding="utf-8"))
-    lines = [
-        line
-        for block in blocks
-        if block["language"] not in ("", "math")
-        for line in block["body"].splitlines()
-    ]
-    assert [line for line in lines if len(line) > WIDTH] == []
-
-
-def test_every_figure_is_on_a_page():
-    text = "".join(path.read_text(encoding="utf-8") for path in PAGES.values())
-    figures = [path.name for path in (ROOT / "docs" / "figures").glob("*.png")]
-    assert [name for name in figures if f"figures/{name})" not in text] == []
-
-
-@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES])
-def test_links_within_the_repository_lead_somewhere(page):
-    path = ROOT / page
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (path.parent / link).exists()] == []
-
-
-@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES])
-def test_targets_of_make_that_are_named_exist(page):
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-    named = re.findall(r"(?:^|`)make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8"), re.M)
-    assert [target for target in named if target not in targets] == []
-
-
 def sections_of(path):
     """Return the anchors of a page's headings, as GitHub makes them."""
-    text = FENCE.sub("", path.read_text(encoding="utf-8"))
-    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", path.read_text(encoding="utf-8")), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_to_sections_lead_somewhere(page):
-    links = re.findall(r"\]\(([^)#:]*)#([^)]*)\)", PAGES[page].read_text(encoding="utf-8"))
-    assert [
-        (file, section)
-        for file, section in links
-        if section not in sections_of(_linked(page, file))
-    ] == []
-
-
-def _linked(page, file):
-    return PAGES[page].parent / file if file else PAGES[page]
-
-
-def test_a_section_that_is_not_there_is_noticed(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text('# A: `b=`\n```sh\n# no heading\n```\n## Who is "c"?\n')
-    assert sections_of(page) == {"a-b", "who-is-c"}
-
-
-def test_every_guarantee_and_every_word_for_a_measure_is_explained():
-    pages = ("guarantees", "command-line", "measures")
-    guarantees, command_line, measures = (
-        PAGES[f"docs/{name}.md"].read_text(encoding="utf-8") for name in pages
-    )
-    missing = [
-        name
-        for name in GUARANTEES
-        if f'| `"{name}"`' not in guarantees or f"`{name}`" not in command_line
-    ]
-    assert missing == []
-    words = re.findall(r"`\+?([a-z-]+)`", measures)
-    assert [name for name in MEASURES if name not in words] == []
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES])
+def test_links_and_targets_of_make_lead_somewhere(page):
+    path = ROOT / page
+    text = path.read_text(encoding="utf-8")
+    for file, section in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
+        linked = path.parent / file if file else path
+        assert linked.exists(), file
+        assert not section or section in sections_of(linked), f"{file}#{section}"
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert {*re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M)} <= {*targets}
 
 
 def test_every_public_name_is_mentioned():
     text = "".join(path.read_text(encoding="utf-8") for path in PAGES.values())
     assert [name for name in labelsure.__all__ if name not in text and name != "__version__"] == []
-
-
-def test_every_name_of_the_package_is_in_a_table_of_the_reference():
-    page = PAGES["docs/reference.md"].read_text(encoding="utf-8")
-    listed = re.findall(r"^   labelsure\.\w+\.(\w+)$", page, re.M)
-    assert sorted(listed) == sorted(set(labelsure.__all__) - {"__version__"})
-
-
-def test_every_page_is_in_one_table_of_contents():
-    texts = [
-        path.read_text(encoding="utf-8") for page, path in PAGES.items() if page.startswith("docs/")
-    ]
-    tables = re.findall(r"^```\{toctree\}\n(.*?)^```$", "".join(texts), re.M | re.S)
-    entries = [re.sub(r".*<(.*)>", r"\1", line) for table in tables for line in table.split("\n")]
-    found = [
-        [entry for entry in entries if fnmatchcase(path.stem, entry)] for path in PAGES.values()
-    ]
-    wrong = {page for page, entries in zip(PAGES, found, strict=True) if len(entries) != 1}
-    assert wrong == {"README.md", "docs/index.md"}
-
-
-def test_tables_of_the_paper_are_those_of_the_results():
-    page = PAGES["docs/reproduction.md"].read_text(encoding="utf-8")
-    output = (ROOT / "docs" / "reproduction.txt").read_text(encoding="utf-8")
-    kept = json.loads((ROOT / "docs" / "reproduction.json").read_text(encoding="utf-8"))
-    for name in kept["single_predictions"]:
-        assert single_prediction_table(name, kept, kept["standard_deviations"]) in page
-        for table in (single_prediction_table, region_table):
-            assert table(name, kept, kept["standard_deviations"]) in output
-
-
-@pytest.mark.parametrize("command", ["benchmarks", "experiments"])
-def test_figures_are_those_of_the_results(command, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT)
-    writer = importlib.import_module(f"{command}.__main__")
-    written = writer.PAGE.read_text(encoding="utf-8")
-    assert written == writer.page(), f"run python -m {command} --write-docs"
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from labelsure import (
     CrossConformalClassifier,
@@ -127,16 +125,6 @@ def test_learners_of_other_libraries_take_tables(learner, library):
         warnings.simplefilter("error")
         pred = model.fit(frame[:100], Y[:100]).predict_labelsets(frame[100:])
     np.testing.assert_array_equal(pred.p_values(), expected)
-
-
-def test_networks_take_tables_in_a_pipeline():
-    network = make_pipeline(FunctionTransformer(_as_floats), skorch())
-    model = PREDICTORS["inductive"](network).fit(tables("pandas")[:100], Y[:100])
-    assert model.predict(tables("pandas")[100:]).shape == (30, 3)
-
-
-def _as_floats(table):
-    return np.asarray(table, dtype=np.float32)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from labelsure import _files
 from labelsure._files import fcntl, whole_file, whole_place
 
 
@@ -58,23 +57,6 @@ def test_next_writer_clears_what_a_killed_one_left_but_not_what_is_being_written
         assert sorted(tmp_path.iterdir()) == sorted([other, path, unfinished])
     assert path.read_text() == "slow"
     assert sorted(tmp_path.iterdir()) == sorted([other, path])
-
-
-def test_a_file_that_is_cleared_away_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    lock, cleared = _files._lock, []
-
-    def lock_late(file, **how):
-        if not cleared:  # another process takes it for left behind
-            cleared.append(file.name)
-            Path(file.name).unlink()
-        return lock(file, **how)
-
-    monkeypatch.setattr(_files, "_lock", lock_late)
-    with whole_file(tmp_path / "a.txt") as file:
-        file.write(b"new")
-        assert len(list(tmp_path.glob("*.part"))) == 1
-    assert (tmp_path / "a.txt").read_text() == "new"
-    assert len(list(tmp_path.iterdir())) == len(cleared) == 1
 
 
 @pytest.mark.skipif(fcntl is None, reason="there are no locks that end with a process")

@@ -1,18 +1,30 @@
-"""Progress bars, threads, compilation, optional packages."""
+"""Jobs, threads, warnings, progress bars and optional packages, as every room uses them."""
 
 import io
+import os
 import sys
 import threading
 import time
+import warnings
+from concurrent.futures import CancelledError
 
-import numba
-import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import delayed
+from threadpoolctl import ThreadpoolController
 
 from labelsure import _parallel
-from labelsure._compile import kernel
 from labelsure._errors import import_optional
-from labelsure._parallel import map_in_threads, progress_bar
+from labelsure._parallel import (
+    map_in_threads,
+    one_thread,
+    progress_bar,
+    run_jobs,
+    stop_if_asked,
+)
+
+PATIENCE = 30
+"""Seconds after which a thread is given up; one that is told to stop takes milliseconds."""
 
 
 class Terminal(io.StringIO):
@@ -34,15 +46,6 @@ def test_progress_bar_is_silent_where_there_is_no_terminal(at_once, capfd):
     assert captured.out == captured.err == ""
 
 
-def test_progress_bar_shows_on_a_terminal(at_once, monkeypatch, capfd):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(progress_bar(iter(range(3)), description="counting", total=3)) == [0, 1, 2]
-    assert "counting" in terminal.getvalue()
-    assert "/3" in terminal.getvalue()
-    assert capfd.readouterr().out == ""
-
-
 def test_progress_bar_shows_before_the_first_step_is_finished_and_is_taken_away(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -60,25 +63,9 @@ def test_progress_bar_shows_before_the_first_step_is_finished_and_is_taken_away(
     assert terminal.getvalue() == shown
 
 
-def test_progress_bar_waits_before_it_shows(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(progress_bar(range(3), description="counting")) == [0, 1, 2]
-    assert "counting" not in terminal.getvalue()
-
-
 def test_progress_bar_works_without_a_console(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     assert list(progress_bar(range(3), description="counting")) == [0, 1, 2]
-
-
-@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
-def test_map_in_threads_keeps_the_order(n_jobs):
-    items = list(range(50))
-    assert list(map_in_threads(lambda i: i * i, items, n_jobs=n_jobs, description="x")) == [
-        i * i for i in items
-    ]
-    assert list(map_in_threads(abs, [], n_jobs=n_jobs, description="x")) == []
 
 
 def test_map_in_threads_works_at_the_same_time():
@@ -105,29 +92,6 @@ def test_map_in_threads_refuses_no_threads():
         list(map_in_threads(abs, [1], n_jobs=0, description="x"))
 
 
-def test_kernel_compiles_and_releases_the_lock():
-    @kernel
-    def double(x):
-        return 2 * x
-
-    assert double(np.int64(21)) == 42
-    assert double.targetoptions["nogil"]
-    assert not double.targetoptions.get("fastmath")
-
-
-def test_kernel_works_for_a_function_that_no_cache_can_hold():
-    """numba has nowhere to put the machine code of a function without a file."""
-    namespace = {}
-    exec("def triple(x):\n    return 3 * x", namespace)
-    with pytest.raises(RuntimeError, match="cannot cache"):
-        numba.njit(cache=True)(namespace["triple"])
-    assert kernel(namespace["triple"])(np.int64(14)) == 42
-
-
-def test_import_optional_returns_the_module():
-    assert import_optional("os.path", extra="x", purpose="x").join is not None
-
-
 def test_import_optional_names_purpose_package_and_extra():
     message = (
         r"to_frame needs the package 'no_such_package', which is not installed\."
@@ -143,3 +107,182 @@ def test_import_optional_does_not_hide_a_broken_package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ImportError, match="wrong version of a library"):
         import_optional("broken_package", extra="x", purpose="x")
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
+def test_answers_come_in_the_items_order(n_jobs):
+    def slowly(number):
+        stop_if_asked()
+        time.sleep(0.01 * (number % 3))
+        return number
+
+    assert list(map_in_threads(slowly, range(12), n_jobs=n_jobs, description="")) == list(range(12))
+
+
+@pytest.mark.parametrize("reason", ["interrupt", "enough", "failure"])
+def test_threads_stop_when_nobody_waits_for_them(reason):
+    begun, ended, outcomes = threading.Event(), threading.Event(), []
+
+    def work(number):
+        if number == 0:
+            begun.wait(PATIENCE)
+            if reason == "failure":
+                raise ZeroDivisionError
+            return number
+        begun.set()
+        deadline = time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < deadline:
+                stop_if_asked()
+                time.sleep(0.001)
+            outcomes.append("given up")
+        except CancelledError:
+            outcomes.append("stopped")
+            raise
+        finally:
+            ended.set()
+
+    answers = map_in_threads(work, range(8), n_jobs=2, description="")
+    if reason == "interrupt":
+        next(answers)
+        with pytest.raises(KeyboardInterrupt):
+            answers.throw(KeyboardInterrupt)
+    elif reason == "enough":
+        next(answers)
+        answers.close()
+    else:
+        with pytest.raises(ZeroDivisionError):
+            next(answers)
+    assert ended.wait(PATIENCE + 1)
+    assert outcomes[0] == "stopped"
+
+
+def threads_of(api):
+    return {
+        library["num_threads"]
+        for library in ThreadpoolController().info()
+        if library["user_api"] == api
+    }
+
+
+@pytest.fixture
+def two_threads():
+    """BLAS with two threads, on whatever machine."""
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        if threads_of("blas") != {2}:
+            pytest.skip("this BLAS does not have two threads")
+        yield
+
+
+class Inside(threading.Thread):
+    """A thread that is in the context from ``start`` to ``leave``."""
+
+    def __init__(self):
+        super().__init__()
+        self.entered, self.may_leave = threading.Event(), threading.Event()
+
+    def run(self):
+        with one_thread():
+            self.entered.set()
+            self.may_leave.wait(PATIENCE)
+
+    def start(self):
+        super().start()
+        assert self.entered.wait(PATIENCE)
+
+    def leave(self):
+        self.may_leave.set()
+        self.join(PATIENCE)
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["first in, first out", "last in, first out"])
+def test_who_leaves_first_takes_nothing_from_the_others_and_the_last_puts_back(two_threads, first):
+    threads = [Inside(), Inside()]
+    for thread in threads:
+        thread.start()
+    assert threads_of("blas") == {1}
+    threads.pop(first).leave()
+    assert threads_of("blas") == {1}
+    threads.pop().leave()
+    assert threads_of("blas") == {2}
+
+
+def test_an_error_inside_puts_back(two_threads):
+    with pytest.raises(ZeroDivisionError), one_thread(), one_thread():
+        raise ZeroDivisionError
+    assert threads_of("blas") == {2}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # that it has threads
+def test_a_lock_held_in_another_thread_does_not_stop_a_forked_child():
+    with _parallel._shared.lock:  # as another thread may hold it at any moment
+        child = os.fork()
+        if child == 0:
+            with one_thread():
+                os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def warn_about(number):
+    warnings.warn(f"Label {number} is rare", stacklevel=2)
+    if number % 2:
+        warnings.warn("no convergence", ConvergenceWarning, stacklevel=2)
+    return number
+
+
+def fail_after_a_warning(number):
+    warnings.warn(f"Label {number} is rare", stacklevel=2)
+    raise ZeroDivisionError
+
+
+def run(function=warn_about, numbers=range(4), **options):
+    jobs = [delayed(function)(number) for number in numbers]
+    return run_jobs(jobs, description="fitting folds", total=len(jobs), **{"n_jobs": 1, **options})
+
+
+def texts_of(given):
+    return {warning.category: str(warning.message) for warning in given}
+
+
+EXPECTED = {
+    UserWarning: "4 warnings while fitting folds, 4 different ones; the first: Label 0 is rare",
+    ConvergenceWarning: "2 warnings while fitting folds, all the same: no convergence",
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"n_jobs": 1}, {"n_jobs": 2}, {"n_jobs": 1, "require": "sharedmem"}],
+    ids=["one", "processes", "shared"],
+)
+def test_warnings_of_jobs_are_given_once_for_each_category(options):
+    with warnings.catch_warnings(record=True) as given:
+        assert run(**options) == [0, 1, 2, 3]
+    assert len(given) == 2
+    assert texts_of(given) == EXPECTED
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_that_are_ignored_stay_so(n_jobs):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.filterwarnings("ignore", message="Label .* is rare")
+        run(n_jobs=n_jobs)
+    assert texts_of(given) == {ConvergenceWarning: EXPECTED[ConvergenceWarning]}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_that_are_errors_stay_so(n_jobs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        with (
+            pytest.raises(ConvergenceWarning, match=r"^no convergence$"),
+            warnings.catch_warnings(record=True),
+        ):
+            run(n_jobs=n_jobs)
+
+
+def test_errors_stay_errors_and_warnings_before_them_are_given():
+    with warnings.catch_warnings(record=True) as given, pytest.raises(ZeroDivisionError):
+        run(fail_after_a_warning)
+    assert texts_of(given) == {UserWarning: "Label 0 is rare"}

@@ -21,16 +21,12 @@ from scipy.stats import chisquare
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import SGDClassifier
 
-from labelsure import _random
 from labelsure._random import (
     DRAW_UNIT,
     MERGING,
-    ORDER,
     SMOOTHING,
     draw_order,
-    draw_seeds,
     draw_uniforms,
-    join_keys,
     object_keys,
     set_missing_seeds,
 )
@@ -41,15 +37,6 @@ NUMBERS = arrays(
     st.tuples(st.integers(1, 5), st.integers(0, 4)),
     elements=st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e300, np.inf, np.nan]),
 )
-
-
-def test_draw_seeds_come_from_random_state():
-    assert draw_seeds(0, 3) == draw_seeds(0, 3) == draw_seeds(np.random.RandomState(0), 3)
-    assert draw_seeds(0, 3) != draw_seeds(1, 3)
-    assert draw_seeds(0, 0) == []
-    rng = np.random.RandomState(0)
-    assert draw_seeds(rng, 3) != draw_seeds(rng, 3)
-    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in draw_seeds(0, 100))
 
 
 def test_set_missing_seeds_reaches_nested_estimators_and_keeps_the_users_own():
@@ -84,13 +71,6 @@ def test_keys_do_not_depend_on_the_container(X):
         assert object_keys([row.tolist()]).tolist() == [keys[i]]
 
 
-def test_keys_are_those_of_the_numbers_whatever_their_type():
-    X = np.array([[0, 1, 2], [1, 0, 3]])
-    for kind in (np.int8, np.uint16, np.float32, np.float64, object):
-        assert object_keys(X.astype(kind)).tolist() == object_keys(X).tolist()
-    assert object_keys(X > 0).tolist() == object_keys((X > 0).astype(float)).tolist()
-
-
 def test_keys_of_unequal_rows_differ():
     """Rows of 0, 1, 2 in five columns, and in fewer columns with zeros in other places."""
     X = np.array(list(itertools.product([0, 1, 2], repeat=5)))
@@ -122,17 +102,6 @@ def test_keys_of_a_row_do_not_depend_on_the_rows_beside_it():
     ]
 
 
-def test_texts_have_one_key_in_lists_arrays_and_series():
-    texts = ["12", "a rose", ""]
-    for form in (
-        np.array(texts),
-        np.array(texts, dtype=object),
-        pd.Series(texts),
-        pd.DataFrame({"text": texts}),
-    ):
-        assert object_keys(form).tolist() == object_keys(texts).tolist()
-
-
 def test_keys_of_frames_with_words_dates_and_gaps():
     frame = pd.DataFrame({
         "size": [1.5, 2.0, np.nan],
@@ -156,23 +125,6 @@ def test_keys_of_sparse_rows_with_a_default_are_those_of_dense_ones(default):
     assert object_keys(matrix, default=default).tolist() == object_keys(dense).tolist()
     twice = sparse.coo_array(([0.5, 0.5], ([0, 0], [1, 1])), shape=(1, 3))
     assert object_keys(twice).tolist() == object_keys([[0.0, 1.0, 0.0]]).tolist()
-
-
-def test_keys_do_not_depend_on_blocks(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(30, 7))
-    keys = object_keys(X)
-    monkeypatch.setattr(_random, "BLOCK_NUMBERS", 15)
-    assert object_keys(X).tolist() == keys.tolist()
-    assert object_keys(X[:0]).tolist() == []
-
-
-def test_joined_keys_tell_their_parts_apart():
-    keys = object_keys(np.arange(5.0)[:, None])
-    next_ones = np.roll(keys, 1)
-    assert (
-        len({*join_keys([keys, next_ones]).tolist(), *join_keys([next_ones, keys]).tolist()}) == 10
-    )
-    assert (join_keys([keys]) != join_keys([keys, keys])).all()
 
 
 def test_draws_are_the_same_in_another_process():
@@ -261,20 +213,6 @@ def test_draws_say_nothing_about_each_other(first, second):
     keys = object_keys(np.arange(40_000.0)[:, None])
     squares = (first(keys) - 1) * 16 // DRAW_UNIT * 16 + (second(keys) - 1) * 16 // DRAW_UNIT
     assert chisquare(np.bincount(squares, minlength=256)).pvalue > FALSE_ALARM
-
-
-def test_streams_are_three():
-    assert len({SMOOTHING, MERGING, ORDER}) == 3
-    assert max(SMOOTHING, MERGING, ORDER) < 8  # a seed times 8 leaves room for these
-
-
-def test_orders_are_permutations_that_belong_to_the_object():
-    X = np.arange(6.0).reshape(3, 2)
-    orders = [draw_order(5, x[None], 20).tolist() for x in X]
-    assert all(sorted(order) == list(range(20)) for order in orders)
-    assert len({tuple(order) for order in orders}) == 3
-    assert draw_order(5, sparse.csr_array(X[[1]]), 20).tolist() == orders[1]
-    assert draw_order(6, X[[1]], 20).tolist() != orders[1]
 
 
 @pytest.mark.parametrize("of_seed", [False, True], ids=["objects", "seeds"])
