@@ -5,7 +5,7 @@ SHARED_DATA := ../shared/datasets
 export LABELSURE_DATA ?= $(if $(wildcard $(SHARED_DATA)),$(abspath $(SHARED_DATA)),)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba
 
-.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python coverage validity bench soak experiments docs wheel clean
+.PHONY: demo test lint types layers tests data-tests uncompiled path lowest newest python coverage validity bench experiments docs wheel clean
 
 demo: .venv/demo-ready  ## the paper's tables on yeast, then a report of a model (needs only the package index)
 	$(BIN)/labelsure reproduce yeast
@@ -40,8 +40,7 @@ KERNEL_TESTS = $(shell find tests -name "test_*kernels.py")
 
 uncompiled: .venv/ready  ## kernels as plain Python, and how much of them the tests reach; hundreds of labels take too long
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -k "not 1000 and not most_labels_tie" $(KERNEL_TESTS) \
-		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term --cov-report=json:.venv/uncompiled.json
-	$(BIN)/python tools/branch_coverage.py .venv/uncompiled.json 95
+		--cov=labelsure --cov-config=tools/uncompiled.coveragerc --cov-report=term
 
 path: .venv/ready  ## the walk from fit to the sizes of regions, and the lines of code by room
 	$(BIN)/python tools/count_path.py
@@ -67,11 +66,6 @@ validity: .venv/ready  ## slow statistical checks
 
 bench: .venv/ready  ## speed and memory, as ratios against named baselines
 	$(BIN)/python -m benchmarks
-
-MINUTES ?= 60
-
-soak: .venv/ready  ## an hour of mixed load, or MINUTES=...: the same answers, and memory that does not grow
-	$(BIN)/python tools/soak.py --minutes $(MINUTES)
 
 experiments: .venv/ready  ## measures, learners and guarantees on seven data sets: hours, goes on where it was stopped
 	$(BIN)/python -m experiments

@@ -14,7 +14,7 @@ import pytest
 
 from labelsure import _compile
 from labelsure._compile import kernel
-from labelsure._files import SEAL_BYTES, seal
+from labelsure._files import seal
 
 numba = pytest.importorskip("numba")
 serialize = pytest.importorskip("numba.core.serialize")
@@ -84,14 +84,10 @@ def flip_a_bit(content):
 
 DAMAGE = {
     "empty": lambda _: b"",
-    "seal only": lambda content: content[:SEAL_BYTES],
     "half": lambda content: content[: len(content) // 2],
-    "last byte missing": lambda content: content[:-1],
     "one bit": flip_a_bit,
-    "zeros": lambda content: bytes(len(content)),
     "longer": lambda content: content + b"\0",
     "class that is gone": lambda _: sealed(b"cno_such_module\nNothing\n."),
-    "something else": lambda _: sealed(serialize.dumps("something else")),
     "for something else": lambda _: sealed(serialize.dumps((("stamp",), "signature", None))),
 }
 
@@ -242,28 +238,18 @@ def test_read_only_folders_cost_one_warning_and_what_they_hold_is_found(child, f
     assert not any(".part" in file.name for file in folder.rglob("*"))
 
 
-UMASKS = {"group may write": 0o002, "everybody may write": 0o000, "nobody may read": 0o077}
-
-
 def kept_in(folder):
     """Return the files in the folder that the user named for machine code, whatever their format."""
     return [path for path in (folder / "named").rglob("*") if path.is_file()]
 
 
 @needs_posix
-@pytest.mark.parametrize("umask", UMASKS.values(), ids=UMASKS)
-def test_all_may_read_code_and_its_owner_alone_may_write_it(child, folder, umask):
-    assert said(child("as I am", umask))[0] == [42, 42, 0, 0]
+def test_only_the_owner_may_write_code_and_what_others_could_write_is_not_run(child, folder):
+    assert said(child("as I am", umask=0o000))[0] == [42, 42, 0, 0]
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept_in(folder)} == {0o644}
-    assert said(child("as I am", umask))[0] == [42, 42, 1, 1]
-
-
-@needs_posix
-@pytest.mark.parametrize("mode", [0o664, 0o646])
-def test_code_that_others_can_write_is_not_run(child, folder, mode):
-    said(child("as I am"))
+    assert said(child("as I am"))[0] == [42, 42, 1, 1]
     for path in kept_in(folder):
-        path.chmod(mode)
+        path.chmod(0o664)
     assert said(child("as I am")) == ([42, 42, 0, 0], [])
     assert said(child("as I am"))[0] == [42, 42, 1, 1]  # made anew
 
@@ -307,16 +293,15 @@ class Payload:
 @pytest.mark.skipif(
     not hasattr(os, "getuid") or os.getuid() != 0, reason="becoming another user takes root"
 )
-@pytest.mark.parametrize("umask", [0o002, 0o000])
-def test_code_of_another_user_is_not_run(child, folder, umask):
+def test_code_of_another_user_is_not_run(child, folder):
     """Somebody of the same group, or anybody, writes into files or puts their own in their places."""
-    said(child("as I am", umask))
+    said(child("as I am", umask=0o000))
     planted = folder / "planted"
     content = sealed(pickle.dumps((1, Payload(planted)))).hex()
     attack = [sys.executable, "-c", ATTACK, str(os.getgid()), content, *map(str, kept_in(folder))]
     done = subprocess.run(attack, capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == len(kept_in(folder)) > 0
-    numbers, _ = said(child("as I am", umask))
+    numbers, _ = said(child("as I am", umask=0o000))
     assert not planted.exists()
     assert numbers == [42, 42, 0, 0]
 
@@ -391,13 +376,10 @@ def test_a_kernel_is_compiled_again_when_one_that_it_calls_has_changed(ask):
     assert ask(added=1) == (20, 0, 12, 0)
     assert ask(added=1) == (20, 1, 12, 1)  # unchanged: from the cache
     assert ask(added=2) == (30, 0, 12, 0)
-    assert ask(added=2) == (30, 1, 12, 1)
 
 
 def test_a_kernel_is_compiled_again_when_the_fields_of_its_tuples_have_changed(ask):
     """Also where what was kept is of a type that is gone, which cannot be read any more."""
     assert ask(added=1) == (20, 0, 12, 0)
     assert ask(added=1, first="b", second="a") == (20, 0, 21, 0)
-    assert ask(added=1, first="b", second="a") == (20, 1, 21, 1)
     assert ask(added=1, name="Couple") == (20, 0, 12, 0)
-    assert ask(added=1, name="Couple") == (20, 1, 12, 1)
