@@ -52,7 +52,7 @@ def watch(run: Callable[[], Any]) -> Walk:
         run()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return list(walk)
 
 
