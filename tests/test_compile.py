@@ -239,7 +239,7 @@ def test_read_only_folders_cost_one_warning_and_what_they_hold_is_found(child, f
 
 
 def kept_in(folder):
-    """Return the files in the folder that the user named for machine code, whatever their format."""
+    """Return the files in the folder that the user named for compiled code."""
     return [path for path in (folder / "named").rglob("*") if path.is_file()]
 
 

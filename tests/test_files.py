@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -57,20 +56,3 @@ def test_next_writer_clears_what_a_killed_one_left_but_not_what_is_being_written
         assert sorted(tmp_path.iterdir()) == sorted([other, path, unfinished])
     assert path.read_text() == "slow"
     assert sorted(tmp_path.iterdir()) == sorted([other, path])
-
-
-@pytest.mark.skipif(fcntl is None, reason="there are no locks that end with a process")
-def test_a_file_is_locked_until_it_has_its_name(tmp_path, monkeypatch):
-    def clear_and_replace(unfinished, path):
-        with whole_file(path) as other:  # it would remove what nobody holds
-            other.write(b"other")
-        assert unfinished.exists()
-        return replace(unfinished, path)
-
-    replace = Path.replace
-    with whole_file(tmp_path / "a.txt") as file:
-        file.write(b"new")
-        monkeypatch.setattr(
-            Path, "replace", lambda *paths: (monkeypatch.undo(), clear_and_replace(*paths))[1]
-        )
-    assert (tmp_path / "a.txt").read_text() == "new"

@@ -63,18 +63,6 @@ def test_progress_bar_shows_before_the_first_step_is_finished_and_is_taken_away(
     assert terminal.getvalue() == shown
 
 
-def test_progress_bar_works_without_a_console(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    assert list(progress_bar(range(3), description="counting")) == [0, 1, 2]
-
-
-def test_map_in_threads_works_at_the_same_time():
-    """Each call waits for the other; one after the other they would never meet."""
-    meeting = threading.Barrier(2, timeout=60)
-    arrivals = map_in_threads(lambda _: meeting.wait(), [0, 1], n_jobs=2, description="x")
-    assert sorted(arrivals) == [0, 1]
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_map_in_threads_raises_what_the_function_raises(n_jobs):
     def fail_at_three(i):
@@ -100,13 +88,6 @@ def test_import_optional_names_purpose_package_and_extra():
     with pytest.raises(ImportError, match=message) as caught:
         import_optional("no_such_package.inner", extra="pandas", purpose="to_frame")
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
-
-
-def test_import_optional_does_not_hide_a_broken_package(tmp_path, monkeypatch):
-    (tmp_path / "broken_package.py").write_text("raise ImportError('wrong version of a library')")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ImportError, match="wrong version of a library"):
-        import_optional("broken_package", extra="x", purpose="x")
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])

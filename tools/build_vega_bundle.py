@@ -1,4 +1,4 @@
-"""Build the JavaScript that draws the figures of reports: ``pip install vl-convert-python`` and run this once.
+"""Build the JavaScript of the figures of reports: ``pip install vl-convert-python``, run once.
 
 Writes Vega, Vega-Lite and Vega-Embed as one file of package data. vl-convert carries the libraries
 with it, so that nothing is downloaded. Beside the file lie the licences of all that is in it; look

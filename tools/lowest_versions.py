@@ -1,4 +1,4 @@
-"""Print pip constraints that pin what pyproject.toml declares as lowest: ``python tools/lowest_versions.py models``.
+"""Print pip constraints for the lowest versions that pyproject.toml declares: ``make lowest``.
 
 Read by `make lowest`. Run-time dependencies and the extras named on the command line are pinned;
 tools of development are not, because no user needs them.
@@ -14,7 +14,7 @@ LOWEST = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<version>[\d.]+)")
 
 
 def lowest_versions(*extras: str) -> list[str]:
-    """Return ``name==version`` for each dependency, with ``.*`` where only the first numbers are declared."""
+    """Return ``name==version`` for each dependency, with ``.*`` after the first numbers alone."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     declared = project["dependencies"] + [
         one for extra in extras for one in project["optional-dependencies"][extra]

@@ -1,6 +1,5 @@
-"""The same numbers in every form that a user may bring them in, and how to see that a call left them alone."""
+"""The same numbers in every form that a user may bring, and what shows that a call left them alone."""
 
-import pickle
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,7 +137,6 @@ ARRAYS = {
     "memmap": Form(memmap),
     "unaligned": Form(unaligned),
     "unmasked": Form(lambda v: np.ma.array(v, mask=np.zeros(v.shape, dtype=bool))),
-    "mask of nothing": Form(np.ma.array),
     "subclass": Form(subclass),
     "array only": Form(ArrayOnly, verdict="either"),
     "lists": Form(lambda v: v.tolist()),
@@ -156,14 +154,11 @@ ARRAYS = {
     "new text": Form(lambda v: v.astype(np.dtypes.StringDType()), verdict="refused"),
     "bytes": Form(lambda v: v.astype("S8"), verdict="refused"),
     "object of text": Form(lambda v: v.astype(str).astype(object), verdict="refused"),
-    "lists of text": Form(lambda v: v.astype(str).tolist(), verdict="refused"),
     "structured": Form(lambda v: v.astype([("a", "f8")]), verdict="refused"),
-    "record": Form(lambda v: np.rec.array(v.astype([("a", "f8")])), verdict="refused"),
     "void": Form(lambda v: v.astype("f8").view("V8"), verdict="refused"),
     "set": Form(lambda v: set(v.ravel().tolist()), verdict="refused"),
     "dict": Form(lambda v: dict(enumerate(v.tolist())), verdict="refused"),
     "generator": Form(lambda v: (row for row in v.tolist()), verdict="refused"),
-    "pickled": Form(pickle.dumps, verdict="refused"),
     "path": Form(lambda _: Path("table.csv"), verdict="refused"),
 }
 """Forms of arrays of any number of dimensions."""
@@ -251,8 +246,6 @@ FRAMES = {
     "frame of Int64": Form(lambda v: _frame(v.astype(int), "Int64"), int),
     "frame of boolean": Form(lambda v: _frame(v.astype(bool), "boolean"), bool),
     "frame of arrow": Form(lambda v: _frame(v, "double[pyarrow]")),
-    "frame of arrow ints": Form(lambda v: _frame(v.astype(int), "int64[pyarrow]"), int),
-    "frame of arrow bools": Form(lambda v: _frame(v.astype(bool), "bool[pyarrow]"), bool),
     "frame of categories": Form(lambda v: _frame(v, "category")),
     "frame of objects": Form(lambda v: _frame(v, "object")),
     "frame of several": Form(lambda v: _frame(v).astype({_names(v)[0]: "Float64"})),
@@ -278,7 +271,6 @@ FRAMES = {
     "arrow": Form(_arrow, verdict="either"),
     "torch": Form(_torch),
     "torch of float32": Form(lambda v: _torch(v, "float32"), np.float32),
-    "torch of bools": Form(lambda v: _torch(v, "bool"), bool),
     "torch with gradients": Form(lambda v: _torch(v, grad=True), verdict="either"),
     "torch of bfloat16": Form(lambda v: _torch(v, "bfloat16"), verdict="either"),
 }

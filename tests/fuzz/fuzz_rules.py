@@ -1,4 +1,4 @@
-"""What every call is held to: an answer without NaN, or an error that is ours and clear; inputs stay as they are.
+"""What every call must do: answer without NaN, or raise an error that is ours and clear.
 
 An error is clear where a ``raise`` of ours made it, as a ValueError or TypeError whose message says
 what is wrong in words; or where the learner inside refused X at its own door, because X is handed
@@ -24,8 +24,9 @@ from labelsure.model_file import ModelFileError
 SOURCES = str(Path(labelsure.__file__).parent)
 CLEAR_TYPES = (ValueError, TypeError, IndexError, DatasetError, ModelFileError)
 LEARNERS_DOORS = (
-    "sklearn/utils/", "sklearn/base.py", "sklearn/feature_extraction", "sklearn/model_selection/_split.py",
-    "scipy/sparse/", "narwhals/", "torch/", "pandas/core", "copy.py",
+    "sklearn/utils/", "sklearn/base.py", "sklearn/feature_extraction",
+    "sklearn/model_selection/_split.py", "scipy/sparse/", "narwhals/", "torch/", "pandas/core",
+    "copy.py",
 )  # fmt: skip
 PYTHONS_OWN = re.compile(r"unexpected keyword argument|missing \d+ required|positional argument")
 
@@ -60,7 +61,7 @@ def innermost(error):
 
 
 def of_seeds(error):
-    """Whether scikit-learn or numpy refused a random_state, which every estimator reads as they do."""
+    """Whether scikit-learn or numpy refused a random_state."""
     place, names = error.__traceback__, []
     while place is not None:
         names.append(place.tb_frame.f_code.co_name)
@@ -113,7 +114,7 @@ def complaint_about(error, *, learner=False, indexing=False):  # noqa: PLR0911 -
 
 
 def outcome_of(call, **allowed):
-    """Return what a call answers, or a Refusal; raise Broken where its error, or a warning, is none for a user."""
+    """Return what a call answers, or a Refusal; raise Broken where its error or warning is unclear."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

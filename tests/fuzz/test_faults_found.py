@@ -35,7 +35,7 @@ from labelsure._checks import (
 from labelsure._random import object_keys
 from labelsure.batches import TablePredictor
 from labelsure.conformal import ByObject
-from labelsure.engine import AtMost, compile_constraints
+from labelsure.engine import AtMost
 from labelsure.learners import outputs_of
 from labelsure.learners._members import check_sample_weight
 from labelsure.measures import (
@@ -45,7 +45,7 @@ from labelsure.measures import (
     default_candidates,
     make_measure,
 )
-from labelsure.metrics import OnlinePValues, Slab, calibration_curve, coverage_by_group
+from labelsure.metrics import Slab, calibration_curve, coverage_by_group
 from labelsure.model_file import save_model
 
 RNG = np.random.default_rng(0)
@@ -58,6 +58,7 @@ LEARNERS = [
     MLNBClassifier(n_generations=1),
     BPMLLClassifier(n_epochs=1),
 ]
+KNN = MLkNNClassifier(2)
 MASKED = np.ma.array(X, mask=np.arange(X.size).reshape(X.shape) == 5)
 VECTOR = sparse.coo_array(np.array([1.0, 0.0, 1.0]))
 
@@ -165,7 +166,7 @@ def test_sparse_outputs_are_refused_in_words_where_only_dense_ones_go():
 
 
 def test_keys_of_durations_and_of_numbers_of_any_type():
-    """Durations are numbers for numpy, fractions are none: either once led to an endless recursion."""
+    """Durations and fractions once led to an endless recursion."""
     days = np.array([[1, 2], [1, 3]], dtype="timedelta64[D]")
     assert object_keys(days)[0] != object_keys(days)[1]
     cells = np.array([[Fraction(1, 2), Decimal("0.5"), np.True_, 10**400]], dtype=object)
@@ -230,22 +231,38 @@ def test_full_predictor_refuses_objects_of_another_kind():
         model.predict(X_NEW.astype("datetime64[D]"))
 
 
+def label_wise(**options):
+    return LabelWiseConformalClassifier(MLkNNClassifier(2), **options).fit(X, Y)
+
+
+def measured(name, **options):
+    return knn(measure=make_measure(name).set_params(**options)).fit(X, Y)
+
+
+def calibrated(**options):
+    return calibrate_outputs(OUTPUTS, Y, **options).predict_labelsets(OUTPUTS_NEW)
+
+
+def selected(**options):
+    return select_objects([0.5], [True], [0.5], **options)
+
+
 FLAGS = {
     "smoothed": lambda value: knn(smoothed=value).fit(X, Y),
-    "smoothed of labels": lambda value: LabelWiseConformalClassifier(MLkNNClassifier(2), smoothed=value).fit(X, Y),
+    "smoothed of labels": lambda value: label_wise(smoothed=value),
     "prefit": lambda value: knn(prefit=value).fit(X, Y),
-    "prefit of labels": lambda value: LabelWiseConformalClassifier(MLkNNClassifier(2), prefit=value).fit(X, Y),
+    "prefit of labels": lambda value: label_wise(prefit=value),
     "conditional": lambda value: calibrate_labels(OUTPUTS, Y, conditional=value),
-    "force_nonempty": lambda value: calibrate_outputs(OUTPUTS, Y).predict_labelsets(OUTPUTS_NEW).region(
-        0.2, force_nonempty=value
+    "force_nonempty": lambda value: calibrated().region(0.2, force_nonempty=value),
+    "per_label": lambda value: (
+        calibrate_labels(OUTPUTS, Y).predict_labels(OUTPUTS_NEW).region(0.2, per_label=value)
     ),
-    "per_label": lambda value: calibrate_labels(OUTPUTS, Y).predict_labels(OUTPUTS_NEW).region(0.2, per_label=value),
-    "batch": lambda value: select_objects([0.5], [True], [0.5], batch=value),
-    "random_ties": lambda value: select_objects([0.5], [True], [0.5], random_ties=value),
+    "batch": lambda value: selected(batch=value),
+    "random_ties": lambda value: selected(random_ties=value),
     "shuffle": lambda value: list(MultiLabelStratifiedKFold(2, shuffle=value).split(X, Y)),
-    "rescale": lambda value: knn(measure=make_measure("mahalanobis").set_params(rescale=value)).fit(X, Y),
-    "out_of_fold": lambda value: knn(measure=make_measure("label-wise").set_params(out_of_fold=value)).fit(X, Y),
-}  # fmt: skip
+    "rescale": lambda value: measured("mahalanobis", rescale=value),
+    "out_of_fold": lambda value: measured("label-wise", out_of_fold=value),
+}
 
 
 @pytest.mark.parametrize("flag", FLAGS)
@@ -255,38 +272,41 @@ def test_flags_are_true_or_false(flag, value):
         FLAGS[flag](value)
 
 
+TINY = Fraction(1, 10**400)
+KFOLD = MultiLabelStratifiedKFold(2)
+FULL = FullConformalClassifier(MLkNNClassifier(2))
 REFUSALS = {
-    "label_names": (lambda: calibrate_outputs(OUTPUTS, Y, label_names=3), "label_names must be a sequence of 3 names"),
-    "label_names, a set": (lambda: read_labels(Y, {"a", "b", "c"}), "label_names must be a sequence of 3 names"),
-    "labels of a constraint": (lambda: compile_constraints(AtMost(1, None), 3), "must name labels"),
+    "label_names": (lambda: calibrated(label_names=3), "must be a sequence of 3 names"),
+    "label_names, a set": (lambda: read_labels(Y, {"a", "b", "c"}), "a sequence of 3 names"),
+    "labels of a constraint": (lambda: calibrated(constraints=AtMost(1, None)), "must name labels"),
     "mondrian": (lambda: knn(mondrian=ByObject(3)).fit(X, Y), "ByObject takes a function"),
-    "cv": (lambda: CrossConformalClassifier(MLkNNClassifier(2), cv=b"12").fit(X, Y), "cv must be a whole number"),
-    "n_fits": (lambda: FullConformalClassifier(MLkNNClassifier(2)).fit(X, Y).n_fits(None), "n_objects must be a whole"),
-    "n_calibration": (lambda: pac_significance(10**400, 0.1), "n_calibration must be at most 100000000"),
+    "cv": (lambda: CrossConformalClassifier(cv=b"12").fit(X, Y), "cv must be a whole number"),
+    "n_fits": (lambda: FULL.fit(X, Y).n_fits(None), "n_objects must be a whole"),
+    "n_calibration": (lambda: pac_significance(10**400, 0.1), "must be at most 100000000"),
     "epsilon": (lambda: pac_significance(10, 1e-300), r"takes more than 10\^15"),
-    "epsilon, the least": (lambda: pac_significance(100, 5e-324), r"takes more than 10\^15 calibration examples, got"),
-    "epsilon, below floats": (lambda: pac_significance(9, Fraction(1, 10**400)), r"takes more than 10\^15 calibration"),
-    "delta, below floats": (lambda: pac_significance(9, 0.1, delta=Fraction(1, 10**400)), "takes at least 8742 calib"),
-    "hidden_fraction": (lambda: BPMLLClassifier(hidden_fraction=1e300).fit(X, Y), r"at most 5.* fit into 64 GiB"),
-    "y of folds": (lambda: MultiLabelStratifiedKFold(2).split(None, VECTOR), r"y must be a label matrix.*shape \(3,\)"),
-    "y without labels": (
-        lambda: MultiLabelStratifiedKFold(2).split(None, sparse.csr_array((4, 0))), "y must have at least one label"
-    ),
-    "folds": (lambda: calibrate_outputs(OUTPUTS, Y, folds=[[0], [0, 1]]), "folds must be an array of shape"),
-    "target": (lambda: control_precision(OUTPUTS, Y, target=10**400), "target must be a number strictly between"),
-    "thresholds": (lambda: control_precision(OUTPUTS, Y, thresholds=10**400), "thresholds must be at most 1000000"),
-    "levels": (lambda: advise(None, X, Y, levels=3.0), "significance must be a number strictly between 0 and 1"),
-    "significance": (lambda: AutoMeasure(significance=np.array(7)).levels(), "significance must be a number strictly"),
+    "epsilon, the least": (lambda: pac_significance(100, 5e-324), r"than 10\^15 calibration"),
+    "epsilon, below floats": (lambda: pac_significance(9, TINY), r"more than 10\^15 calibration"),
+    "delta, below floats": (lambda: pac_significance(9, 0.1, delta=TINY), "takes at least 8742"),
+    "hidden_fraction": (lambda: BPMLLClassifier(hidden_fraction=1e300).fit(X, Y), "into 64 GiB"),
+    "y of folds": (lambda: KFOLD.split(None, VECTOR), r"must be a label matrix.*shape \(3,\)"),
+    "y without labels": (lambda: KFOLD.split(None, sparse.csr_array((4, 0))), "at least one label"),
+    "folds": (lambda: calibrated(folds=[[0], [0, 1]]), "folds must be an array of shape"),
+    "target": (lambda: control_precision(OUTPUTS, Y, target=10**400), "a number strictly between"),
+    "thresholds": (lambda: control_precision(OUTPUTS, Y, thresholds=10**400), "at most 1000000"),
+    "levels": (lambda: advise(None, X, Y, levels=3.0), "must be a number strictly between 0 and 1"),
+    "significance": (lambda: AutoMeasure(significance=np.array(7)).levels(), "strictly between"),
     "measure": (lambda: make_measure(3), "The name of a measure must be a text"),
     "n_labels": (lambda: default_candidates(None), "n_labels must be a whole number"),
-    "number of labels": (lambda: outputs_of(MLkNNClassifier(2).fit(X, Y), X, None), "n_labels must be a whole number"),
-    "score": (lambda: OnlinePValues().update(10**400), "must lie within the range of int64"),
-    "X of a slab": (lambda: Slab(np.ones(2), 0.0, 1.0).holds([1.0, 2.0]), r"X must have shape \(n_objects, 2\), got"),
+    "number of labels": (lambda: outputs_of(KNN.fit(X, Y), X, None), "must be a whole number"),
+    "X of a slab": (lambda: Slab(np.ones(2), 0.0, 1.0).holds([1.0, 2.0]), "X must have shape"),
     "groups": (lambda: coverage_by_group([True], None), "groups must have one row per object"),
-    "top": (lambda: TablePredictor(calibrate_outputs(OUTPUTS, Y), top=2**70), "top must be at most 1000000, got"),
-    "model": (lambda: TablePredictor("a\0b"), "model must be a predictor or the path of its file, got 'a.*x00b'"),
-    "trusted": (lambda: save_model(None, "never.labelsure", trusted=None), "trusted must hold names of classes"),
-}  # fmt: skip
+    "top": (
+        lambda: TablePredictor(calibrate_outputs(OUTPUTS, Y), top=2**70),
+        "top must be at most 1000000, got",
+    ),
+    "model": (lambda: TablePredictor("a\0b"), "model must be a predictor or the path of its file"),
+    "trusted": (lambda: save_model(None, "never", trusted=None), "must hold names of classes"),
+}
 
 
 @pytest.mark.parametrize("name", REFUSALS)
@@ -297,7 +317,7 @@ def test_odd_values_are_refused_in_words(name):
 
 
 def test_predictions_refuse_what_they_cannot_list_or_write():
-    pred = calibrate_outputs(OUTPUTS, Y).predict_labelsets(OUTPUTS_NEW)
+    pred = calibrated()
     with pytest.raises(
         ValueError, match=r"k labelsets for 2 objects must fit into 64 GiB, got 2\^"
     ):

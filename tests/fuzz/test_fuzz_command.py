@@ -1,4 +1,4 @@
-"""The command line with any words: exit code 0, or one line that says what is wrong; never a traceback."""
+"""The command line with any words: exit code 0, or one line that says what is wrong."""
 
 import contextlib
 import io
@@ -20,15 +20,17 @@ FEW = settings(
 MANY = settings(FEW, max_examples=max(LONG // 10, 1), derandomize=False)
 COMMANDS = ("fit", "predict", "evaluate", "report", "explain", "datasets")
 OPTIONS = (
-    "--labels", "--learner", "--folds", "--model", "--confidence", "--guarantee", "--measure", "--random-state", "-o",
-    "--keep", "--top", "--text", "--drop", "--categorical", "--separator", "--jobs", "--part", "--objects", "--groups",
-    "--title", "--help", "--nothing", "-x", "--version", "--seed",
+    "--labels", "--learner", "--folds", "--model", "--confidence", "--guarantee", "--measure",
+    "--random-state", "-o", "--keep", "--top", "--text", "--drop", "--categorical", "--separator",
+    "--jobs", "--part", "--objects", "--groups", "--title", "--help", "--nothing", "-x",
+    "--version", "--seed",
 )  # fmt: skip
 WORDS = (
-    "", "0", "1", "-1", "95", "1e300", "nan", "inf", "-0", "99999999999999999999999999", "a" * 3000, "\u00e9\u202e",
-    "nowhere.csv", "nowhere.labelsure", "table.csv", "empty.csv", "broken.csv", "broken.labelsure", "folder", "*", "l*",
-    "l0,l1", ",", "a,,b", "logistic", "ml-knn", "nothing", "power:2+pairs", "power:", "+", "cross", "exact", "yeast",
-    "../..", "/dev/null", "--", "-", "%", "l0",
+    "", "0", "1", "-1", "95", "1e300", "nan", "inf", "-0", "99999999999999999999999999", "a" * 3000,
+    "\u00e9\u202e", "nowhere.csv", "nowhere.labelsure", "table.csv", "empty.csv", "broken.csv",
+    "broken.labelsure", "folder", "*", "l*", "l0,l1", ",", "a,,b", "logistic", "ml-knn", "nothing",
+    "power:2+pairs", "power:", "+", "cross", "exact", "yeast", "../..", "/dev/null", "--", "-", "%",
+    "l0",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""From a configuration to answers: the place that knows how predictors are made and asked, by public names only."""
+"""From a configuration to answers, by public names only."""
 
 import tempfile
 from math import log2
@@ -31,7 +31,7 @@ def largest_difference(outputs, Y):
 
 
 def make_measure(name):
-    """Return a measure by the name that configurations use, which is the command line's where it has one."""
+    """Return a measure by the name that configurations use, mostly that of the command line."""
     m = measures
     makers = {
         "default": lambda: None,
@@ -204,7 +204,7 @@ def make_model(one, data):
 
 
 def outputs_by_fold(one, data):
-    """Return what the model of each fold says about all examples, and about new objects; one fold without folds."""
+    """Return the outputs of each fold's model for all examples, and those for new objects."""
     folds = np.unique(data.fold_of) if one.made.endswith("-folds") else [None]
     models = []
     for k in folds:
@@ -311,7 +311,7 @@ def answer(one):
 
 
 def answer_single(one):
-    """Return what a classifier says for a metric, as probabilities, what it asks and which labels it doubts."""
+    """Return answers for metrics, probabilities, questions and doubtful labels."""
     data = Data(one)
     model = make_model(one, data)
     if one.then == "saved":
@@ -442,7 +442,7 @@ def _log2_of(size):
 
 
 class Witnesses:
-    """Labelsets that prove the highest p-value with a label off or on, where not all labelsets are looked at."""
+    """Labelsets that prove the highest p-value of a label off or on, where not all are counted."""
 
     def __init__(self, pred):
         n_labels = len(pred.label_names)

@@ -1,4 +1,4 @@
-"""What an answer is on record as: certain, nearly equal, or a bound; and when a new answer differs from it."""
+"""How an answer is recorded: certain, near, or a bound; and when a new answer differs."""
 
 import hashlib
 import math
@@ -41,7 +41,7 @@ def near(values):
 
 
 def flat(values):
-    """Return labelsets as texts of zeros and ones, and everything else as a flat list of Python's own numbers."""
+    """Return an array as a flat list of Python's numbers and texts."""
     array = np.asarray(values)
     return (array.astype(int) if array.dtype == bool else array).ravel().tolist()
 

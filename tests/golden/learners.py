@@ -1,4 +1,4 @@
-"""Learners and data of whole numbers: every processor, and an object alone as in a batch, gives the same outputs.
+"""Learners and data of whole numbers: the same outputs on every processor and in any batch.
 
 Outputs are sixty-fourths ``n / 64`` with ``n`` and ``64 - n`` prime, each prime once. So two
 labelsets get the same log-likelihood only where they get it from the same numbers, never by ``2 * 8
@@ -18,7 +18,7 @@ MANY_LABELS = 22
 
 
 def values_of_labels(X, n_labels):
-    """Return the feature that decides about each label: a feature again after N_FEATURES labels, shifted."""
+    """Return the feature that decides about each label; after N_FEATURES labels they repeat, shifted."""
     labels = np.arange(n_labels)
     return (np.asarray(X, dtype=np.int64)[:, labels % N_FEATURES] + labels // N_FEATURES) % N_VALUES
 
@@ -41,7 +41,7 @@ class Steps(ClassifierMixin, BaseEstimator):
 
 
 class Neighbours(ClassifierMixin, BaseEstimator):
-    """The votes of the nine nearest training rows, by squared distance in whole numbers, then by their order."""
+    """The votes of the nine nearest training rows, by squared distance, then by their order."""
 
     def fit(self, X, Y):
         self.X_, self.Y_ = np.asarray(X, dtype=np.int64), np.asarray(Y, dtype=np.int64)
@@ -58,7 +58,7 @@ class Neighbours(ClassifierMixin, BaseEstimator):
 
 
 class Votes(ClassifierMixin, BaseEstimator):
-    """A learner of one label: each feature votes with the majority of the training rows on its side of a threshold."""
+    """One label: each feature votes with the majority of training rows on its side of a threshold."""
 
     def __init__(self, threshold=4):
         self.threshold = threshold
@@ -81,7 +81,7 @@ class Votes(ClassifierMixin, BaseEstimator):
 
 
 def make_data(n_rows, n_labels, *, seed=0, empties=True):
-    """Return features and labels; with ``empties`` a quarter of the rows, else none, have no label."""
+    """Return features and labels; with ``empties`` a quarter of the rows have no label."""
     draw = np.random.RandomState(1000 * seed + n_labels)
     X = draw.randint(0, N_VALUES, size=(n_rows, N_FEATURES))
     on = values_of_labels(X, n_labels) >= (7 if n_labels > MANY_LABELS else 4)

@@ -240,7 +240,7 @@ def frames():
 
 
 def command_line(*options):
-    """Fit and predict through files; the features reach from 0 to 8 in every fold, so scaling them is exact."""
+    """Fit and predict through files; features reach from 0 to 8 in every fold: scaling is exact."""
     X, Y, X_new, _ = make_examples(90, 3)
     X[::9], X[1::9], X[2::9] = 0, 8, 4
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
