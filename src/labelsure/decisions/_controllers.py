@@ -274,10 +274,10 @@ class RecallController(Controller):
     - "any": where one fold predicts it. No draw, and larger sets.
 
     Unknown labels, NaN in ``y``: the classifier inside learns from complete examples, or from all
-    known labels if it learns one label at a time, and all examples calibrate. Chance must decide which labels of an object are known, treating them all alike,
-    whatever their values. Sets are larger than the target takes where labels are few: with 30 %
-    unknown, 2 to 3 times fewer true labels are missed than allowed with three labels, hardly fewer
-    with twelve.
+    known labels if it learns one label at a time, and all examples calibrate. Chance must decide
+    which labels of an object are known, treating them all alike, whatever their values. Sets are
+    larger than the target takes where labels are few: with 30 % unknown, 2 to 3 times fewer true
+    labels are missed than allowed with three labels, hardly fewer with twelve.
 
     Examples
     --------
