@@ -60,8 +60,8 @@ CANNOT_BE_READ = (TypeError, ValueError, OverflowError, RuntimeError)
 def find_no_number(values: Any, array: np.ndarray[Any, Any]) -> str | None:
     """Return the first entry that is not a real number, with its position, or None if all are.
 
-    Strings that look like numbers, dates, durations, complex numbers and masked entries are none;
-    NaN is one.
+    Strings that look like numbers, dates, durations, complex numbers and masked entries do not
+    count; NaN does.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def check_unmasked(X: Any, *, name: str = "X") -> None:
 
 
 def as_array(values: Any, *, name: str, shape: str) -> np.ndarray[Any, Any]:
-    """Return an array of anything without masked entries, or say what is wrong.
+    """Return an array without masked entries, of any dtype, or raise ValueError.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def check_label_matrix(
     n_labels: int | None = None,
     label_names: Sequence[str] | None = None,
 ) -> LabelMatrix:
-    """Return ``Y`` as a dense (n, q) array of zeros and ones, or say what is wrong with it.
+    """Return ``Y`` as a dense (n, q) array of zeros and ones, or raise ValueError.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def check_label_names(label_names: Sequence[str], n_labels: int) -> tuple[str, .
 
 
 def _texts(names: Any) -> tuple[str, ...] | None:
-    """Return a sequence of names as texts, or None where it is none."""
+    """Return a sequence of names as strings, or None if it is not a sequence."""
     has_items = hasattr(names, "__len__") and hasattr(names, "__iter__")
     if not has_items or getattr(names, "ndim", 1) != 1:
         return None
@@ -411,7 +411,7 @@ def check_significance(
 
     A float is read as the fraction with a denominator up to 10^9 that is nearest to it as printed,
     so 0.1, 1 - 0.9 and numpy.float32(0.1) are all one tenth, and comparisons with p-values are
-    comparisons of integers. Levels so near to 0 or 1 that there is no such fraction are taken as
+    comparisons of integers. Levels too close to 0 or 1 for such a fraction are taken as
     printed.
 
     Examples
@@ -575,7 +575,7 @@ def split_unknown(Y: LabelMatrixLike) -> tuple[Any, Any]:
         array = np.asarray(Y)
         is_frame = hasattr(Y, "isna")
         missing = np.asarray(Y.isna()) if is_frame else array != array  # noqa: PLR0124 - any dtype
-    except CANNOT_BE_READ:  # rows of different lengths: the checks of labels say so
+    except CANNOT_BE_READ:  # rows of different lengths, reported by the checks of labels
         return Y, None
     if not isinstance(missing, np.ndarray) or not missing.any():
         return Y, None

@@ -75,7 +75,7 @@ def unpack_trees(
     ):
         raise ValueError("the trees of a forest are damaged")
     trees = []
-    for (start, stop), depth in zip(_limits(sizes), depths.tolist(), strict=True):
+    for (start, stop), depth in zip(_bounds(sizes), depths.tolist(), strict=True):
         tree = Tree(n_features, n_classes.astype(np.intp), n_outputs)
         own = nodes[start:stop]
         value = values[start:stop]
@@ -121,9 +121,9 @@ def unpack_boosting(parts: dict[str, Any], n_features: int) -> list[list[Any]]:
         raise ValueError("the trees of histogram boosting are damaged")
     trees = [
         TreePredictor(nodes[start:stop].copy(), binned[first:last].copy(), raw[first:last].copy())
-        for (start, stop), (first, last) in zip(_limits(sizes), _limits(counts), strict=True)
+        for (start, stop), (first, last) in zip(_bounds(sizes), _bounds(counts), strict=True)
     ]
-    return [trees[start:stop] for start, stop in _limits(parts["iterations"])]
+    return [trees[start:stop] for start, stop in _bounds(parts["iterations"])]
 
 
 def are_trees(
@@ -206,7 +206,7 @@ def _type_of_counts(nodes: list[Array], values: list[Array]) -> Any:
     return dtype
 
 
-def _limits(sizes: Array) -> list[tuple[int, int]]:
+def _bounds(sizes: Array) -> list[tuple[int, int]]:
     return list(pairwise([0, *np.cumsum(sizes).tolist()]))
 
 

@@ -34,7 +34,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     The machine code is cached on disk, see :class:`KernelCache`.
     """
-    return _compile(function, inline="never")
+    return _jit(function, inline="never")
 
 
 def lean_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +43,7 @@ def lean_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     For the steps of searches: counting would take longer than they do, wherever arrays travel
     together in tuples.
     """
-    return _compile(function, inline="never", counted=False)
+    return _jit(function, inline="never", counted=False)
 
 
 def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,21 +51,21 @@ def kernel_part(function: Callable[..., Any]) -> Callable[..., Any]:
 
     For what is called in one place or two: by itself it would be compiled once more.
     """
-    return _compile(function, inline="always")
+    return _jit(function, inline="always")
 
 
-def _compile(
+def _jit(
     function: Callable[..., Any], *, inline: Literal["never", "always"], counted: bool = True
 ) -> Callable[..., Any]:
     KERNELS.add(function)
-    # nobody calls kernels from C
+    # kernels are not called from C
     options: dict[str, Any] = {"nogil": True, "inline": inline, "no_cfunc_wrapper": True}
     if not counted:
         options["_nrt"] = False
     compiled: Any = numba.njit(**options)(function)
     # the same: NUMBA_DISABLE_JIT is set
     if compiled is not function and function.__closure__ is None:
-        with contextlib.suppress(OSError):  # no source file, so nobody could tell when it changes
+        with contextlib.suppress(OSError):  # without a source file, changes could not be detected
             compiled._cache = KernelCache(function)
     return cast(Callable[..., Any], compiled)
 
@@ -76,7 +76,7 @@ class KernelCache(FunctionCache):
     Machine code contains that of the kernels it calls, and where the fields of their named tuples
     lie. numba stamps a file with the one source that defines the kernel; here the stamp is the
     digest of all kernel sources of the package. A file that is damaged, has another stamp, is a
-    link, or could have been written by somebody else than this user, root and the owner of the
+    link, or could have been written by anyone but this user, root and the owner of the
     source is not used: the kernel is compiled again, and the file replaced. Folders may be
     read-only; where none can be written, each process compiles for itself, after a warning.
 

@@ -117,7 +117,7 @@ def open_ours(path: str, flags: int, *, or_of: Collection[int] = ()) -> int:
     number = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
     if not is_ours(os.fstat(number), or_of=or_of):
         os.close(number)
-        raise PermissionError(f"{path} could have been written by somebody else")
+        raise PermissionError(f"{path} could have been written by another user")
     return number
 
 

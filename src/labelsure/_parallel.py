@@ -160,7 +160,7 @@ def progress_bar(
     >>> [step for step in progress_bar(range(3), description="counting")]
     [0, 1, 2]
     """
-    # worker processes and programs without a console have nobody watching
+    # not in worker processes, nor in programs without a console
     watched = parent_process() is None and sys.stderr is not None and sys.stderr.isatty()
     if not watched:
         return tqdm(iterable, desc=description, total=total, disable=True)
@@ -310,7 +310,7 @@ def _watch(
     if home == _home():
         return i, function(*args, **kwargs), Counter()
     with warnings.catch_warnings(record=True) as caught:
-        return i, function(*args, **kwargs), _count(caught)
+        return i, function(*args, **kwargs), _count_warnings(caught)
 
 
 def _watch_in_worker(
@@ -364,10 +364,10 @@ def collect_warnings(doing: str) -> Iterator[Warned]:
             warnings.simplefilter("always", append=True)
             yield elsewhere
     finally:  # after errors too
-        _give(_count(caught) + elsewhere, doing)
+        _give(_count_warnings(caught) + elsewhere, doing)
 
 
-def _count(caught: Sequence[warnings.WarningMessage]) -> Warned:
+def _count_warnings(caught: Sequence[warnings.WarningMessage]) -> Warned:
     return Counter((warning.category, str(warning.message)) for warning in caught)
 
 
@@ -385,7 +385,7 @@ def _give(warned: Warned, doing: str) -> None:
         message = first if n == 1 else f"{n} warnings while {doing}{different}{first}"
         try:
             given: Warning = category(message)
-        except TypeError:  # some categories are made of more than a text
+        except TypeError:  # some categories take more than a text
             given = UserWarning(f"{category.__name__}: {message}")
         warnings.warn(given, stacklevel=level)
 

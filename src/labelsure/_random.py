@@ -129,7 +129,7 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
                 column = objects.iloc[:, j]
             else:  # pyarrow's columns are the data, polars' and pandas' their names
                 column = name if hasattr(objects, "column_names") else objects[name]
-            keys += _hash_entries(_bits(np.asarray(column)), np.array([j]))
+            keys += _hash_entries(_bits_of_entries(np.asarray(column)), np.array([j]))
         return keys
     if not hasattr(objects, "dtype") and not hasattr(objects, "__array__"):
         # each row of a list by itself: the others may be of another kind or length
@@ -138,7 +138,9 @@ def object_keys(objects: Any, *, default: float = 0.0) -> UInt64Array:
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     n_rows = max(1, BLOCK_NUMBERS // max(rows.shape[1], 1))
     starts, columns = range(0, len(rows), n_rows), np.arange(rows.shape[1])
-    hashed = (_hash_entries(_bits(rows[start : start + n_rows]), columns) for start in starts)
+    hashed = (
+        _hash_entries(_bits_of_entries(rows[start : start + n_rows]), columns) for start in starts
+    )
     blocks = [block.sum(axis=1, dtype=np.uint64) for block in hashed]
     return np.concatenate([np.empty(0, dtype=np.uint64), *blocks])
 
@@ -149,9 +151,11 @@ def _keys_of_sparse(matrix: Any, default: float) -> UInt64Array:
         raise ValueError(f"A sparse X must have one row per object, got shape {matrix.shape}.")
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
-    of_default = _hash_entries(_bits(np.full(rows.shape[1], default)), np.arange(rows.shape[1]))
+    of_default = _hash_entries(
+        _bits_of_entries(np.full(rows.shape[1], default)), np.arange(rows.shape[1])
+    )
     # modulo 2^64, as all sums here
-    more = _hash_entries(_bits(rows.data), rows.indices) - of_default[rows.indices]
+    more = _hash_entries(_bits_of_entries(rows.data), rows.indices) - of_default[rows.indices]
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(more, dtype=np.uint64)])
     of_rows: UInt64Array = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
     keys: UInt64Array = of_rows + of_default.sum(dtype=np.uint64)
@@ -166,11 +170,13 @@ def _key_of_row(row: Any) -> np.uint64:
         array = np.array(row, dtype=object)
     if array.dtype.kind not in "biuf":
         array = np.array(row, dtype=object)  # a number beside a text stays a number
-    key: np.uint64 = _hash_entries(_bits(array.ravel()), np.arange(array.size)).sum(dtype=np.uint64)
+    key: np.uint64 = _hash_entries(_bits_of_entries(array.ravel()), np.arange(array.size)).sum(
+        dtype=np.uint64
+    )
     return key
 
 
-def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
+def _bits_of_entries(values: np.ndarray[Any, Any]) -> UInt64Array:
     """Return 64 bits for each entry: those of a number as a float, else a digest."""
     if values.dtype.kind in "biuf":
         numbers = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
@@ -182,7 +188,7 @@ def _bits(values: np.ndarray[Any, Any]) -> UInt64Array:
 def _bits_of_cell(cell: Any) -> np.uint64 | UInt64Array:
     """Return the bits of a number as a float; a digest of anything that no float can hold."""
     try:
-        return _bits(np.array(float(cell))) if is_number(cell) else _digest(cell)
+        return _bits_of_entries(np.array(float(cell))) if is_number(cell) else _digest(cell)
     except OverflowError:
         return _digest(cell)
 

@@ -9,8 +9,8 @@ class StartUp:
 
     numba is imported, and kernels are compiled or read from disk, when numpy would have to work
     longer than ``START_SECONDS`` in all. So no process loses more than that by work that kernels do
-    faster, however many questions follow. Each way to answer has seconds of its own, because it
-    waits for kernels of its own.
+    faster, however many questions follow. Each way to answer has its own budget, because it
+    waits for other kernels.
 
     Examples
     --------

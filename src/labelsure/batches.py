@@ -54,7 +54,7 @@ class Trained(NamedTuple):
     schema: TableSchema | None
 
 
-def open_trained(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> Trained:
+def open_with_schema(path: str | PathLike[str], *, trusted: Sequence[str] = ()) -> Trained:
     """Return a model from a file with its table schema; ModelFileError on a schema mismatch."""
     opened = open_model(path, trusted=trusted)
     if opened.table is None:
@@ -293,7 +293,7 @@ class TablePredictor:
 def predict_batches(model: Any, batches: Iterable[Any], **options: Any) -> Iterator[Any]:
     """Yield the answers for one batch of rows after the other, in bounded memory.
 
-    Batches are taken from the iterator only as answers are asked for. The answers are the same to
+    Batches are taken from the iterator only when answers are requested. The answers are the same to
     the last bit, and come in the same order, however the rows are cut into batches.
 
     Parameters
@@ -342,7 +342,7 @@ def _answer_in_order(predictor: TablePredictor, batches: Iterable[Any]) -> Itera
 
 @lru_cache(maxsize=MODELS_KEPT)
 def _read_once(path: Path, digest: str, trusted: tuple[str, ...], n_jobs: int) -> Trained:
-    trained = open_trained(path, trusted=trusted)
+    trained = open_with_schema(path, trusted=trusted)
     if _digest_of(path) != digest:
         raise ModelFileError(
             f"{path} is another file than it was: make a new TablePredictor of it."
@@ -364,7 +364,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _check_predictor(model: Any) -> int:
-    """Return how many labels a fitted predictor has; TypeError where a model is none."""
+    """Return how many labels a fitted predictor has; TypeError if it is not one."""
     if not hasattr(model, "predict_labelsets"):
         raise TypeError(
             "model must be a fitted predictor of labelsets, with predict_labelsets, or the path of"

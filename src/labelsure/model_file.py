@@ -288,7 +288,7 @@ def save_model(
     >>> bool((before == after).all())
     True
     """
-    names = _names_of(trusted)
+    names = _trusted_names(trusted)
     with (
         _one_line(Path(path), "was not written"),
         progress_bar(description="saving", total=2) as bar,
@@ -299,9 +299,9 @@ def save_model(
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"table must be what JSON can hold: {error}") from error
         packer = _Packer()
-        schema, files = _describe(packer.pack(model))
+        schema, files = _skops_schema(packer.pack(model))
         types = _types_in(schema)
-        _refuse(_untrusted(schema) - names)
+        _refuse_types(_untrusted(schema) - names)
         manifest = {
             "format": FORMAT,
             "labelsure": __version__,
@@ -313,7 +313,7 @@ def save_model(
         }
         bar.update()
         with whole_file(Path(path)) as file:
-            _write(file, manifest, schema, files, packer.arrays)
+            _write_archive(file, manifest, schema, files, packer.arrays)
 
 
 def load_model(path: AnyPath, *, trusted: Trusted = ()) -> Any:
@@ -368,11 +368,11 @@ def open_model(path: AnyPath, *, trusted: Trusted = ()) -> ModelFile:
     >>> open_model(path).table
     {'columns': ['age', 'weight']}
     """
-    names = _names_of(trusted)
+    names = _trusted_names(trusted)
     with (
         _one_line(Path(path), "cannot be read"),
         Path(path).open("rb") as file,
-        _open(file) as archive,
+        _open_archive(file) as archive,
     ):
         manifest = _read_manifest(archive)
         _check_digest(file, manifest["sha256"])
@@ -427,7 +427,7 @@ def read_manifest(path: AnyPath) -> dict[str, Any]:
     with (
         _one_line(Path(path), "cannot be read"),
         Path(path).open("rb") as file,
-        _open(file) as archive,
+        _open_archive(file) as archive,
     ):
         return _read_manifest(archive)
 
@@ -453,7 +453,7 @@ def _one_line(path: Path, what: str) -> Iterator[None]:
         raise ModelFileError(f"{path} {what}: {' '.join(why.split())[:600]}.") from error
 
 
-def _names_of(trusted: Any) -> frozenset[str]:
+def _trusted_names(trusted: Any) -> frozenset[str]:
     if isinstance(trusted, str | type):
         trusted = [trusted]
     given: list[Any] = list(trusted) if is_list(trusted) else [None]
@@ -679,14 +679,14 @@ class _Packer:
 
     def _attributes_of(self, thing: Any) -> dict[str, Any]:
         """Return attributes by name, without settings of the machine; trees as columns."""
-        # measures leave out what they have worked out
+        # measures leave out what they can recompute
         ours = type(thing).__module__.startswith("labelsure.")
         attributes = dict(sorted(((thing.__getstate__() if ours else vars(thing)) or {}).items()))
         if _is_a(thing, BOOSTING) and attributes.get("_predictors"):
             trees = pack_boosting(attributes["_predictors"], self._keep_pieces)
             attributes["_predictors"] = Kept("boosting", self.pack(trees), thing.n_features_in_)
         if _is_a(thing, NEIGHBOURS):
-            attributes["_tree"] = None  # made anew from the rows
+            attributes["_tree"] = None  # rebuilt from the rows
         if _has_settings(thing):
             attributes.update({name: None for name in NOT_KEPT if name in attributes})
         return attributes
@@ -745,7 +745,7 @@ class _Unpacker:
         attributes = vars(thing)
         attributes.update(json.loads(attributes.pop(SIMPLE_ONES, "{}")))
         attributes.update({name: self.unpack(value) for name, value in attributes.items()})
-        _settle(thing)
+        _finish_object(thing)
 
     def _unpack_kept(self, kept: Kept) -> Any:
         makers: dict[str, Callable[..., Any]] = {
@@ -771,7 +771,7 @@ class _Unpacker:
         return makers[kept.kind](*map(self.unpack, kept.parts))
 
 
-def _settle(thing: Any) -> None:
+def _finish_object(thing: Any) -> None:
     """Check a complete object, and make the attributes that are not stored."""
     own = vars(thing)
     if _has_settings(thing):
@@ -806,7 +806,7 @@ def _make_alike(*groups: tuple[list[int], Any, dict[str, list[Any]]]) -> list[An
             vars(estimator).update(
                 vars(template) | {name: values[number] for name, values in lists.items()}
             )
-            _settle(estimator)
+            _finish_object(estimator)
             estimators[place] = estimator
     return [estimators[place] for place in range(len(estimators))]
 
@@ -837,7 +837,7 @@ def _make_frame(columns: list[Any]) -> Any:
 
 
 def _make_record(cls: type, names: str, *values: Any) -> Any:
-    """Return a record of ours by its constructor, which works out the rest."""
+    """Return a dataclass of labelsure by its constructor, which computes the other fields."""
     given = dict(zip(json.loads(names), values, strict=True))
     if not is_dataclass(cls) or set(NOT_KEPT) & set(given):
         raise ModelFileError("it makes a record of something else")
@@ -859,7 +859,7 @@ def _is_plain(thing: Any) -> bool:
     """Tell whether an object is nothing but its attributes."""
     cls: Any = type(thing)
     usual: Any = object
-    in_python = cls.__flags__ & 1 << 9  # in C attributes may not be all that there is
+    in_python = cls.__flags__ & 1 << 9  # types written in C may have more than attributes
     as_usual = cls.__reduce_ex__ is usual.__reduce_ex__ and cls.__reduce__ is usual.__reduce__
     is_object = hasattr(thing, "__dict__") and not isinstance(thing, type)
     return bool(in_python and as_usual and is_object and not hasattr(cls, "__del__"))
@@ -878,7 +878,7 @@ def _has_settings(thing: Any) -> bool:
 # --- what skops writes and reads
 
 
-def _describe(thing: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _skops_schema(thing: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the schema that skops makes, identical for equal models, and its files."""
     import skops.io
 
@@ -887,7 +887,7 @@ def _describe(thing: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         skops.io.dump(thing, buffer)
     except RecursionError:
         raise
-    except Exception as error:  # skops has errors of its own, and lets through those of others
+    except Exception as error:  # skops raises its own errors and passes on others
         raise ModelFileError(f"a part of it cannot be kept: {error}") from error
     with zipfile.ZipFile(buffer) as archive:
         schema = json.loads(archive.read(SCHEMA))
@@ -909,7 +909,7 @@ def _describe(thing: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def _public_module(module: str, name: str) -> str:
-    """Return the module that users find a class of ours in, for where it is defined may change."""
+    """Return the public module of a class of labelsure; the private one may change."""
     room = ".".join(module.split(".")[:2])
     return room if f"{room}.{name}" in ALLOWED else module
 
@@ -951,7 +951,7 @@ def _untrusted(schema: Any) -> set[str]:
     return set(skops.io.get_untrusted_types(data=buffer.getvalue())) - ALLOWED
 
 
-def _refuse(names: set[str]) -> None:
+def _refuse_types(names: set[str]) -> None:
     if names:
         listed = sorted(names)
         raise ModelFileError(
@@ -971,7 +971,7 @@ def _load(file: BinaryIO, schema: Any, names: frozenset[str]) -> Any:
         try:
             return skops.io.load(file, trusted=sorted(present))
         except UntrustedTypesFoundException as error:
-            _refuse(_untrusted(schema) - names)
+            _refuse_types(_untrusted(schema) - names)
             raise ModelFileError("it holds types that cannot be trusted") from error
 
 
@@ -1029,7 +1029,7 @@ class _Hashing:
         self._file.flush()
 
 
-def _write(
+def _write_archive(
     file: BinaryIO,
     manifest: dict[str, Any],
     schema: Any,
@@ -1081,7 +1081,7 @@ def _bytes_of(flat: Any) -> memoryview:
     return memoryview(flat.view(np.uint8))
 
 
-def _open(file: BinaryIO) -> zipfile.ZipFile:
+def _open_archive(file: BinaryIO) -> zipfile.ZipFile:
     """Return a file as a zip whose members are such as model files have."""
     head = file.read(4)
     if head[:1] == b"\x80":

@@ -107,7 +107,7 @@ def test_folder_and_files_of_another_user_are_not_read(tmp_path, asked, monkeypa
         _memory, "make_private", lambda _: None
     )  # as if swapped after it was looked at
     assert KeptResults(tmp_path / "kept").count() == 1
-    with pytest.raises(OSError, match="could have been written by somebody else"):
+    with pytest.raises(OSError, match="could have been written by another user"):
         run([7], tmp_path / "kept")
     assert asked() == [7, 7]
 

@@ -57,10 +57,10 @@ def test_label_names_are_read_in_other_encodings(read_xml):
         ('<labels>\n<label name="a"/>\n', "not well-formed XML .*line 3.*truncated"),
         ('<labels>\n<label name="a">\n</labels>', "not well-formed XML .*line 3"),
         ("<labels>\n</labels>", "no <label name"),
-        ("<labels>\n<label/></labels>", "a name of its own, got None"),
+        ("<labels>\n<label/></labels>", "a unique name, got None"),
         (
             '<labels>\n<label name="a"><label name="a"/></label></labels>',
-            "a name of its own, got 'a'",
+            "a unique name, got 'a'",
         ),
         ('<?xml version="1.0" encoding="klingon"?><labels/>', "not well-formed XML"),
         ('<x:labels><label name="a"/></x:labels>', "not well-formed XML .*prefix"),

@@ -344,7 +344,7 @@ def identified(n_rows, cell):
 def test_identifiers_and_dates_are_left_out_with_one_warning(tmp_path):
     path = write(tmp_path, identified(60, lambda i: f"T-{i}"))
     with pytest.warns(
-        UserWarning, match=r"left out columns 'day' \(dates.*'id' \(a word of its own"
+        UserWarning, match=r"left out columns 'day' \(dates.*'id' \(a different word"
     ) as caught:
         schema = infer_schema(path, ["l"])
     assert [column.name for column in schema.columns] == ["size"]

@@ -249,7 +249,7 @@ def open_trained(options: Namespace) -> Any:
 
     path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
     with in_one_line():
-        trained = batches.open_trained(path)
+        trained = batches.open_with_schema(path)
     if trained.schema is None:
         raise CommandError(
             f"{path} was saved without a description of its table, so that columns cannot be found."

@@ -24,7 +24,7 @@ from labelsure._errors import DatasetError, LineError
 from labelsure.datasets._files import filled_lines
 
 # A mark, a quoted value, a word, a comment, or a quote that is never closed. Each but the last
-# starts with a character of its own and repeats disjoint pieces, so matching takes linear time.
+# starts with another character and repeats disjoint pieces, so matching takes linear time.
 _TOKEN = re.compile(
     r"""[,{}] | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"
     | [^\x00-\x20,{}%'"][^\x00-\x20,{}%]* | %.* | ['"]""",
@@ -211,7 +211,7 @@ class ArffReader:
         """Return the values by column of ``value,value,...`` or ``{index value,...}``.
 
         A row of plain words and numbers, the usual case, is converted directly; any other, right or
-        wrong, token by token, which costs ten times as much and can say what is wrong.
+        wrong, token by token, which takes ten times as long and gives error messages.
         """
         is_sparse = text.startswith("{")
         columns: Sequence[int] = range(len(self.attributes))
@@ -266,7 +266,7 @@ class ArffReader:
         return columns, cells
 
     def _value(self, column: int, token: str) -> float:
-        """Return a value, or say what is wrong with it; ten times slower than the converter."""
+        """Return a value or raise LineError; ten times slower than the converter."""
         attribute, text = self.attributes[column], _unquote(token)
         if token == "?" or (attribute.codes is None and token.lower() == "nan"):
             return math.nan

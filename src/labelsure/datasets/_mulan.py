@@ -72,7 +72,7 @@ def read_mulan(
     names = read_label_names(labels)
     reader = ArffReader(path)
     attributes = reader.attributes
-    label_columns = _label_columns(path, attributes, names)
+    label_columns = _find_label_columns(path, attributes, names)
     feature_columns = sorted({*range(len(attributes))}.difference(label_columns))
     if not feature_columns:
         raise DatasetError(
@@ -157,9 +157,7 @@ def _read_xml(path: Path) -> dict[str, str | None]:
                 continue
             name = element.get("name")
             if name is None or name in parents:
-                raise LineError(
-                    f"every <label> must have a name of its own, got {name!r}. Correct it."
-                )
+                raise LineError(f"every <label> must have a unique name, got {name!r}. Correct it.")
             parents[name] = around[-1]
             around.append(name)
     except LineError as error:
@@ -180,7 +178,9 @@ def _read_xml(path: Path) -> dict[str, str | None]:
     return parents
 
 
-def _label_columns(path: Path, attributes: Sequence[Attribute], names: Sequence[str]) -> list[int]:
+def _find_label_columns(
+    path: Path, attributes: Sequence[Attribute], names: Sequence[str]
+) -> list[int]:
     """Return the checked columns of the labels in ascending order."""
     declared = {attribute.name: attribute for attribute in attributes}
     for name in names:

@@ -181,7 +181,7 @@ def infer_schema(
     -----
     UserWarning
         Where columns are left out that neither ``text`` nor ``categorical`` names: dates, and
-        columns of words without spaces that differ in every row, which are taken for identifiers.
+        columns of words without spaces that differ in every row, which are treated as identifiers.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def infer_schema(
     for batch in file.batches(names, ROWS_LOOKED_AT) if names else ():
         for look in open_looks:
             look.at(batch)
-    columns = _decide(file.path, looks)
+    columns = _choose_columns(file.path, looks)
     label_names = label_columns if names_in is None else _names_found(file, names_in, separator)
     return TableSchema(columns, tuple(label_names), names_in, separator, file.sparse)
 
@@ -357,7 +357,7 @@ class _Look:
             return "slip", self.slip
         all_differ = n_values == self.n_read and " " not in "".join(values)
         if has_too_many and all_differ and not self.named:
-            return "id", f"a word of its own in every row,{such_as}"  # of the first 10 000 or more
+            return "id", f"a different word in every row,{such_as}"  # of the first 10 000 or more
         if self.kind not in KINDS:
             return "unreadable", str(self.kind)
         count = str(n_values) if n_values <= MOST_CATEGORIES else f"more than {MOST_CATEGORIES}"
@@ -379,7 +379,7 @@ def _are_mostly_numbers(values: Sequence[str]) -> bool:
     return parsed.count(None) < len(values) / 2
 
 
-def _decide(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
+def _choose_columns(path: Path, looks: Sequence[_Look]) -> tuple[Column, ...]:
     """Return the feature columns; warn about those left out, raise for unreadable ones."""
     groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for look in looks:

@@ -45,9 +45,9 @@ class TableBatch:
         Features in the order of the schema: float64, or objects where a column is text. Categories
         are codes, NaN where they are missing and -1 where the schema does not know them.
     Y : array of shape (n, q) or None
-        Zeros and ones, where labels were asked for.
+        Zeros and ones, if labels are read.
     kept : dict
-        Further columns that were asked for, as texts, None where a cell is empty.
+        The columns to keep, as strings, None for an empty cell.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Table:
     labels : bool
         Whether labels are read.
     ignored : tuple of str
-        Columns of the file that nobody asked for.
+        Columns of the file that are not read.
     unseen : Counter
         How many cells of each categorical column held a value that the schema does not know, so
         far.
@@ -126,7 +126,7 @@ class Table:
                 yield TableBatch(batch.start, self._features(batch), self._labels(batch), kept)
 
     def read(self) -> TableBatch:
-        """Return all rows at once; that there are none is a DatasetError."""
+        """Return all rows at once; DatasetError if there are none."""
         parts = list(self)
         if not parts:
             raise DatasetError(f"{self.file.path} has no rows below its header. Add some.")

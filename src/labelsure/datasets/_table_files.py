@@ -86,7 +86,7 @@ class TableFile:
     endings: ClassVar[tuple[str, ...]] = ()
     path: Path
     names: tuple[str, ...]
-    kinds: Mapping[str, str]  # how columns are read, or why not; others have to be looked at
+    kinds: Mapping[str, str]  # how columns are read, or why not; others are inferred
     n_rows: int | None = None  # where that is known beforehand
     sparse: bool = False
 
@@ -129,7 +129,7 @@ class CsvFile(TableFile):
             )
         self.names = tuple(names)
         self._header_lines = reader.line_num  # names may have line breaks in them
-        _check_names(path, self.names)
+        _check_column_names(path, self.names)
 
     def batches(self, names: Collection[str], size: int) -> Iterator[ArrowBatch]:
         import pyarrow as pa
@@ -209,7 +209,7 @@ class ParquetFile(TableFile):
                 ) from error
         schema = self._file.schema_arrow
         self.names, self.n_rows = tuple(schema.names), self._file.metadata.num_rows
-        _check_names(path, self.names)
+        _check_column_names(path, self.names)
         self.kinds = {field.name: _kind_of(pa.types, field.type) for field in schema}
 
     def batches(self, names: Collection[str], size: int) -> Iterator[ArrowBatch]:
@@ -301,7 +301,7 @@ class MemoryTable(TableFile):
         self.kinds = {}
         self._table = table
         self.names, self.n_rows = names_of_columns(table), len(table)
-        _check_names(self.path, self.names)
+        _check_column_names(self.path, self.names)
 
     def batches(self, names: Collection[str], size: int) -> Iterator[ArrowBatch]:
         found = as_arrow(self._table, [name for name in self.names if name in names])
@@ -382,7 +382,7 @@ def _import_arrow(module: str, path: Path) -> Any:
         raise DatasetError(str(error)) from error
 
 
-def _check_names(path: Path, names: tuple[str, ...]) -> None:
+def _check_column_names(path: Path, names: tuple[str, ...]) -> None:
     """Raise DatasetError where columns have no name, or share one."""
     counts = Counter(names)
     for number, name in enumerate(names, start=1):
