@@ -1,4 +1,4 @@
-"""Conformal predictors: from a classifier, or from ready-made outputs, to p-values of labelsets and of labels.
+"""Conformal predictors: p-values of labelsets and labels from a classifier or from its outputs.
 
 Predictors are made in two stages: ``fit_models`` of ``_models`` fits a classifier on each training
 part of some splits and asks it for outputs; ``calibrate`` of ``_calibrator`` fits a measure for

@@ -41,7 +41,7 @@ from labelsure.conformal._splits import Split
 from labelsure.conformal._training_data import TrainingData, check_groups, route_params, router_of
 from labelsure.learners._base import MetaClassifier
 from labelsure.learners._pool_base import LogitPool
-from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures import Measure, Need
 from labelsure.measures._choice import MeasureChoices
 from labelsure.predictions import LabelsetPredictions
 from labelsure.predictions._frames import make_frame
@@ -78,7 +78,7 @@ def answer_batch(model: Any, X: Any) -> Answers:
 
 
 class WrappingClassifier(MetaClassifier):
-    """Base of all classifiers here: another classifier inside; labels out as arrays or DataFrames."""
+    """Base of all classifiers here: wraps a classifier, predicts arrays or DataFrames of labels."""
 
     estimator: Any
     measure: Any
@@ -119,7 +119,7 @@ class WrappingClassifier(MetaClassifier):
         *,
         prefit: bool = False,
     ) -> tuple[TrainingData, dict[str, Any]]:
-        """Check what ``fit`` was given, y with NaN where labels are unknown, and return what the splitter gets too."""
+        """Check the arguments of ``fit``; return the data and the parameters of the splitter."""
         filled, missing = split_unknown(y)
         X, Y = self._check_fit(X, filled, label_names, prefit=prefit)
         unknown = read_unknown(missing, label_names)
@@ -132,7 +132,7 @@ class WrappingClassifier(MetaClassifier):
         *labels: LabelMatrix,
         one_fold: bool,
         known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS,
-    ) -> tuple[Choices, Measure | AutoMeasure]:
+    ) -> tuple[Choices, Measure]:
         """Return the choices and the measure, or raise ValueError before anything is fitted."""
         check_choice(getattr(self, "predict_for", "auto"), PREDICT_FOR, name="predict_for")
         asked, names = Choices.of(self), self.label_names_
@@ -219,7 +219,7 @@ class LabelsetClassifier(WrappingClassifier):
     __metadata_request__fit = {"groups": True}  # noqa: RUF012 - as scikit-learn's splitters by groups have it
 
     def get_metadata_routing(self) -> Any:
-        """Return what is routed to this predictor, the classifier inside, and the splitter (as ``cv``)."""
+        """Return what is routed to this predictor, its classifier and its splitter (as ``cv``)."""
         return router_of(self)
 
     def predict_labelsets(self, X: MatrixLike) -> LabelsetPredictions:
@@ -315,7 +315,7 @@ class LabelsetClassifier(WrappingClassifier):
         return predictions, outputs
 
     def _answer(self, X: MatrixLike) -> Answers:
-        """Return the answers of ``predict`` and ``predict_labelsets``, from outputs that are computed once."""
+        """Return the answers of ``predict`` and ``predict_labelsets``, computing outputs once."""
         predictions, outputs = self._predict(X)
         labels = self.calibrator_.single_answers(predictions, outputs, self.predict_for)
         return Answers(predictions, labels, outputs)
@@ -350,7 +350,7 @@ class LabelsetClassifier(WrappingClassifier):
         return self.calibrator_.nonconformity(outputs, self._check_labels(X, y), X)
 
     def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
-        """Add calibration examples to an inductive predictor, in place, as ``partial_fit`` of scikit-learn would.
+        """Add calibration examples to an inductive predictor, in place, like a ``partial_fit``.
 
         Nothing is fitted again. Afterwards every answer is that of a predictor calibrated with old
         and new examples together, whatever their order and however many calls they came in. A call
@@ -389,7 +389,7 @@ class LabelsetClassifier(WrappingClassifier):
         return self
 
     def recalibrate(self, X: MatrixLike, y: LabelMatrixLike, **parameters: Any) -> Self:
-        """Return a fitted copy with another measure, guarantee or way of counting, around the same models.
+        """Return a fitted copy with another measure, guarantee or way of counting, same models.
 
         Nothing is trained again but a new measure. New measures that learn from out-of-fold
         outputs, "auto" and the default among them, take new models: use ``fit``.
@@ -479,7 +479,7 @@ class LabelsetClassifier(WrappingClassifier):
         return self
 
     def _check_complete(self, data: TrainingData) -> LabelMatrix:
-        """Return the labelsets that are known as a whole, or raise ValueError where none is; learn how many are not."""
+        """Return the completely known labelsets, and count the others in ``n_incomplete_``."""
         complete = data.complete
         if not complete.any():
             raise ValueError(
@@ -496,12 +496,12 @@ class LabelsetClassifier(WrappingClassifier):
         splits: Sequence[Split],
         seeds: Sequence[int],
         choices: Choices,
-        measure: Measure | AutoMeasure,
+        measure: Measure,
         *,
         fitted: list[Any] | None = None,
         training: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Go through both stages: fit models, or take those that are fitted already, and calibrate their outputs.
+        """Fit models, or take fitted ones; fit measures on their outputs; calibrate; keep all.
 
         Parameters
         ----------
@@ -577,5 +577,5 @@ class LabelsetClassifier(WrappingClassifier):
 
     @property
     def measure_choices_(self) -> MeasureChoices | None:
-        """What each fold chose with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
+        """What each fold chose with ``measure="auto"``, and why; None for a given measure."""
         return self.calibrator_.measure_choices

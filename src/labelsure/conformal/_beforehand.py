@@ -35,7 +35,7 @@ LEARNERS = (
 
 
 def compile_kernels() -> list[str]:
-    """Compile what learns and what answers questions about labelsets, so that nobody waits for it later.
+    """Compile the numba kernels that fit and predict, so that nothing has to be compiled later.
 
     numba compiles a kernel when it is first needed, and keeps the machine code beside the package,
     in the user's cache, or in the folder that the environment variable ``NUMBA_CACHE_DIR`` names.

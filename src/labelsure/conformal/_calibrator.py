@@ -1,4 +1,4 @@
-"""Stage two: a measure is fitted and calibrated for each fold, and the folds together answer for new objects.
+"""Stage two: fit and calibrate a measure for each fold, and merge the folds for new objects.
 
 However many models there are and wherever their outputs come from, this is where new objects meet
 calibration scores.
@@ -33,7 +33,7 @@ from labelsure._random import (
     set_missing_seeds,
 )
 from labelsure.conformal._choices import Choices, check_some_labels
-from labelsure.conformal._choosing import choose_for_folds, seed_of
+from labelsure.conformal._choosing import choose_for_folds
 from labelsure.conformal._examples import FoldExamples
 from labelsure.conformal._guarantees import add_conditions, state_groups, state_guarantee
 from labelsure.conformal._merging import GroupSizes, Merging, weigh_densities, weigh_groups
@@ -124,7 +124,7 @@ class CalibratedFold:
     recalibration: FloatArray | None = None
 
     def posterior(self, outputs: FloatArray, X: MatrixLike) -> LabelsetPosterior:
-        """Return the probabilities of labelsets of objects with these outputs of the fold's model."""
+        """Return the probabilities of labelsets, given the outputs of the fold's model."""
         found = self.measure.posterior(outputs, X if Need.FEATURES in self.measure.needs else None)
         return recalibrated(outputs, self.recalibration) if found is None else found
 
@@ -134,7 +134,7 @@ def gather_examples(
     Y: LabelMatrix,
     splits: Sequence[Split],
     models: Sequence[FoldModel],
-    measure: Measure | AutoMeasure,
+    measure: Measure,
     categories: Categories | None = None,
     weights: FloatArray | None = None,
     complete: BoolArray | None = None,
@@ -145,7 +145,7 @@ def gather_examples(
     ----------
     X, Y, splits, models
         As in :func:`fit_models`, and what that returned.
-    measure : Measure or AutoMeasure
+    measure : Measure
         Whose needs are seen to.
     categories, weights : arrays of shape (n,) or None
         Of all examples.
@@ -153,9 +153,7 @@ def gather_examples(
         Which examples have no unknown label, where some have: the others train no measure.
     """
     learned = Need.OUT_OF_FOLD_OUTPUTS in measure.needs
-    with_objects = Need.FEATURES in measure.needs or isinstance(
-        measure, AutoMeasure
-    )  # whose candidates may need them
+    with_objects = any(Need.FEATURES in each.needs for each in measure.alternatives(Y.shape[1]))
     folds = []
     for (train, rows), model in zip(splits, models, strict=True):
         outputs = model.out_of_fold_outputs if learned else model.training_outputs
@@ -182,7 +180,7 @@ def gather_examples(
 
 
 def calibrate(
-    measure: Measure | AutoMeasure,
+    measure: Measure,
     folds: Sequence[FoldExamples],
     *,
     seeds: Sequence[int],
@@ -193,7 +191,7 @@ def calibrate(
 
     Parameters
     ----------
-    measure : Measure or AutoMeasure
+    measure : Measure
         What to fit, or to choose, in every fold.
     folds : sequence of FoldExamples
         At least one.
@@ -216,11 +214,11 @@ def calibrate(
 
 
 def _calibrate_fold(
-    measure: Measure | AutoMeasure, fold: FoldExamples, seed: int, choice: MeasureChoice | None
+    measure: Measure, fold: FoldExamples, seed: int, choice: MeasureChoice | None
 ) -> CalibratedFold:
-    seeded = set_missing_seeds(clone(measure), seed)
+    seeded: Any = set_missing_seeds(clone(measure), seed)
     if choice is not None:
-        seeded = set_missing_seeds(clone(choice.measure), seed_of(seeded))
+        seeded = set_missing_seeds(clone(choice.measure), seeded.seed)
     labels = fold.labels[:0] if fold.training_labels is None else fold.training_labels
     outputs = fold.training_outputs
     if isinstance(outputs, SparseOutputs):
@@ -258,7 +256,7 @@ def score_examples(
 def _energies(
     fitted: Measure, outputs: AnyOutputs, X: MatrixLike
 ) -> Iterator[tuple[slice, Energy]]:
-    """Yield objects and their energy, sparse outputs made dense by blocks; measures of features have dense ones."""
+    """Yield objects and their energy; sparse outputs are made dense block by block."""
     if isinstance(outputs, SparseOutputs):
         yield from ((rows, fitted.energy(outputs.dense(rows))) for rows in outputs.blocks())
     else:
@@ -376,7 +374,7 @@ class Calibrator:
         )
 
     def probabilities(self, outputs: Sequence[AnyOutputs], X: MatrixLike = None) -> FloatArray:
-        """Return the probability of each label in the mean over the folds' models, (n, q); no score depends on it.
+        """Return the probability of each label, (n, q), the mean over the folds.
 
         Parameters
         ----------
@@ -398,7 +396,7 @@ class Calibrator:
         return np.asarray(result / len(self.folds))
 
     def with_thresholds(self, examples: Sequence[FoldExamples]) -> "Calibrator":
-        """Return the same with a threshold for each label, learned from the probabilities of all calibration examples.
+        """Return the same with thresholds learned from the probabilities of calibration examples.
 
         Each under the model and the measure of its fold, which have not seen it; labels are not
         looked at.
@@ -426,7 +424,7 @@ class Calibrator:
         )
 
     def choose_answers(self, predict_for: str) -> str:
-        """Return which of ``ANSWERS`` are given; with "auto" the measures of the folds vote on it."""
+        """Return which of ``ANSWERS`` are given; with "auto" the folds' measures vote."""
         if check_choice(predict_for, PREDICT_FOR, name="predict_for") != "auto":
             return predict_for
         votes = [fold.measure.labels_are_better_ for fold in self.folds]
@@ -446,7 +444,9 @@ class Calibrator:
         outputs: Sequence[FloatArray],
         predict_for: str = "auto",
     ) -> IntArray:
-        """Return one labelset for each object, (n, q); the most plausible where the answer is no candidate.
+        """Return one labelset for each object, (n, q).
+
+        Where the answer is not a candidate, it is the most plausible labelset.
 
         Parameters
         ----------
@@ -577,7 +577,7 @@ class Calibrator:
         return [fold.categories for fold in self.folds if fold.categories is not None]
 
     def extended(self, outputs: AnyOutputs, Y: LabelMatrix, X: MatrixLike = None) -> "Calibrator":
-        """Return the calibrator of an inductive predictor with more calibration examples; this one stays as it is.
+        """Return the calibrator of an inductive predictor with more calibration examples.
 
         Model and measure are functions of the training part alone, so calibrating anew with old and
         new examples together would give every example the score that it has already. P-values look
@@ -620,7 +620,7 @@ def _append(old: Any, new: Any) -> Any:
 
 
 def keys_of(tables: Sequence[Any]) -> UInt64Array:
-    """Return what draws belong to: one key for each object from all tables about it, dense or sparse."""
+    """Return the keys of draws, one for each object, from all tables about it, dense or sparse."""
     return join_keys(
         [
             object_keys(table.matrix, default=table.default)
@@ -632,13 +632,13 @@ def keys_of(tables: Sequence[Any]) -> UInt64Array:
 
 
 def labels_of_outputs(outputs: Sequence[FloatArray]) -> IntArray:
-    """Return the labels that models find more likely than not in the mean: the answer of the learner alone."""
+    """Return the labels with a mean output above one half: the answer of the learner alone."""
     total = np.asarray(sum(outputs))  # without a copy of all outputs
     return (total > len(outputs) / 2).astype(np.int64)
 
 
 def check_one_fold(folds: Sequence[object], *, groups: object = None) -> None:
-    """Raise ValueError where new examples would have to belong to one of several folds, or to a group."""
+    """Raise ValueError where new examples would have to belong to a fold or to a group."""
     if groups is not None:
         raise ValueError(
             "update takes a predictor that was fitted without groups: fit anew with all examples."

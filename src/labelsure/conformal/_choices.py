@@ -1,4 +1,4 @@
-"""What a user asks of a predictor beside the learner, checked at one door before anything is fitted."""
+"""The parameters of a predictor beside its learner, checked before anything is fitted."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ WITHOUT_WEIGHT = {
 """What does not go with weights, and why."""
 
 CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints", "on_violation")
-"""Parameters that say how calibration examples are counted; not every classifier has all of them."""
+"""Parameters that say how calibration examples count; not every classifier has all of them."""
 
 SHOWN_ROWS = 5
 
@@ -83,14 +83,14 @@ class Choices:
 
     @classmethod
     def of(cls, model: Any) -> "Choices":
-        """Return the parameters of a predictor, unchecked; the default where it does not have one."""
+        """Return the parameters of a predictor, unchecked; the default where it lacks one."""
         given = {name: getattr(model, name) for name in CHOICES if hasattr(model, name)}
         return cls(taxonomy=given.pop("mondrian", None), **given)
 
     def look_at(
         self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
     ) -> tuple[Categories | None, FloatArray | None]:
-        """Return the same as ``describe``, or raise ValueError where the rows that calibrate count nothing."""
+        """Do the same as ``describe``; raise ValueError where all calibration weights are 0."""
         categories, weights = self.describe(X, Y)
         if weights is not None and not weights[calibration].any():
             raise ValueError(
@@ -134,8 +134,8 @@ def check_choices(
     label_names: Sequence[str] | None,
     one_fold: bool,
     known: Need = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS,
-) -> tuple[Choices, Measure | AutoMeasure]:
-    """Return the choices and the measure, or raise ValueError where they make no sense or exclude each other.
+) -> tuple[Choices, Measure]:
+    """Return the checked choices and the measure, or raise ValueError where they are invalid.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def check_choices(
         measure = default_measure(known)
     elif isinstance(measure, str) and measure == "auto":
         measure = AutoMeasure()
-    elif isinstance(measure, Measure | AutoMeasure):
+    elif isinstance(measure, Measure):
         measure.check_parameters(n_labels)
     else:
         raise ValueError(
@@ -204,7 +204,7 @@ def check_choices(
     ), measure
 
 
-def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
+def _check_no_root(measure: Measure, n_labels: int) -> None:
     """Raise ValueError where the scores of a measure cannot be told apart by one label."""
     roots = _parts_of_form(measure, "root", n_labels)
     if roots:
@@ -215,8 +215,8 @@ def _check_no_root(measure: Measure | AutoMeasure, n_labels: int) -> None:
         )
 
 
-def _check_no_maximum(measure: Measure | AutoMeasure, n_labels: int) -> None:
-    """Raise ValueError where a measure is a maximum over labels, as tables of so many labelsets cannot be made."""
+def _check_no_maximum(measure: Measure, n_labels: int) -> None:
+    """Raise ValueError where a measure is a maximum over more labels than a table can hold."""
     maxima = _parts_of_form(measure, "maximum", n_labels)
     if maxima:
         most = EngineOptions().max_table_labels
@@ -228,16 +228,14 @@ def _check_no_maximum(measure: Measure | AutoMeasure, n_labels: int) -> None:
         )
 
 
-def _parts_of_form(measure: Measure | AutoMeasure, form: str, n_labels: int) -> list[Measure]:
-    """Return what is added up in a measure, or in the candidates for one, and has this form."""
-    candidates = (
-        measure.list_candidates(n_labels) if isinstance(measure, AutoMeasure) else [measure]
-    )
-    return [part for one in candidates for part in one.parts() if part.form == form]
+def _parts_of_form(measure: Measure, form: str, n_labels: int) -> list[Measure]:
+    """Return the parts of a measure, or of the candidates for one, that have this form."""
+    alternatives = measure.alternatives(n_labels)
+    return [part for each in alternatives for part in each.parts() if part.form == form]
 
 
 def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: int) -> None:
-    """Warn, or raise ValueError, where ``empty="exclude"`` leaves out a labelset that examples have."""
+    """Warn, or raise ValueError, where ``empty="exclude"`` leaves out the labelset of examples."""
     n_known = sum(len(part) for part in labels)
     n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
     if n_empty == n_known:
@@ -280,7 +278,7 @@ def check_constraints(
     label_names: Sequence[str] | None,
     empty: str,
 ) -> LabelsetRules | None:
-    """Return constraints as engines take them, None for an empty list, or raise ValueError before anything is fitted.
+    """Return constraints as engines take them, None for an empty list, or raise ValueError.
 
     Parameters
     ----------

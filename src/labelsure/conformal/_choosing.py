@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import delayed
 
-from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, is_whole
+from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike
 from labelsure._parallel import run_jobs
-from labelsure._random import draw_seeds, set_missing_seeds
+from labelsure._random import set_missing_seeds
 from labelsure.conformal._examples import FoldExamples
 from labelsure.engine import RegionSize
 from labelsure.engine._fold_arrays import Fold
@@ -22,9 +22,6 @@ from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure,
 from labelsure.measures._choice import MeasureChoice
 from labelsure.measures._sparse_outputs import SparseOutputs
 
-N_OBJECTS = 60
-"""Regions that are measured per candidate, unless told otherwise."""
-
 
 def choose_for_folds(
     recipe: AutoMeasure,
@@ -33,7 +30,7 @@ def choose_for_folds(
     n_jobs: int | None,
     rules: LabelsetRules | None = None,
 ) -> list[MeasureChoice]:
-    """Return what each fold chooses by its training part, and by the rules that labelsets are known to obey.
+    """Return what each fold chooses by its training part and the constraints.
 
     Folds of a group choose once, by the training examples that none of them calibrates with.
     """
@@ -68,7 +65,7 @@ def choose_measure(
     X: MatrixLike = None,
     rules: LabelsetRules | None = None,
 ) -> MeasureChoice:
-    """Try all candidates of a recipe out on a training part, and return which one is chosen, and the reasons.
+    """Try all candidates on a training part, and return which one is chosen, and why.
 
     Parameters
     ----------
@@ -86,15 +83,8 @@ def choose_measure(
         raise ValueError(
             f"AutoMeasure needs at least 2 training examples to choose by, got {len(labels)}."
         )
-    return choose(
-        recipe.list_candidates(labels.shape[1]), make_trial(recipe, labels, outputs, X, rules)
-    )
-
-
-def seed_of(recipe: AutoMeasure) -> int:
-    """Return the seed of a recipe; an int is its own, so that naming the candidate chosen gives the same result."""
-    state = recipe.random_state
-    return int(state) if is_whole(state) else draw_seeds(state, 1)[0]
+    trial = make_trial(recipe, labels, outputs, X, rules)
+    return recipe.choose(labels.shape[1], len(labels), trial.region_bits)
 
 
 def make_trial(
@@ -104,11 +94,10 @@ def make_trial(
     X: MatrixLike,
     rules: LabelsetRules | None = None,
 ) -> "Trial":
-    """Return the trial that a recipe asks for."""
+    """Return the trial that a recipe specifies."""
     from sklearn.model_selection import KFold
 
-    seed = seed_of(recipe)
-    n_objects = min(N_OBJECTS if recipe.n_objects is None else recipe.n_objects, len(labels))
+    seed, n_objects = recipe.seed, recipe.count_objects(len(labels))
     folds = list(
         KFold(min(recipe.n_folds, len(labels)), shuffle=True, random_state=seed).split(labels)
     )
@@ -117,32 +106,6 @@ def make_trial(
     objects = np.zeros(len(labels), dtype=bool)
     objects[spread[np.arange(n_objects) * len(labels) // n_objects]] = True
     return Trial(labels, outputs, X, folds, objects, recipe.levels(), seed, rules)
-
-
-def choose(candidates: Sequence[Measure], trial: "Trial") -> MeasureChoice:
-    """Return which candidate makes the smallest regions in a trial, or say why none can be used."""
-    logarithmic = trial.labels.shape[1] > MANY_LABELS
-    sizes = np.full((len(candidates), len(trial.levels)), np.nan)
-    skipped = {}
-    for c, candidate in enumerate(candidates):
-        try:
-            bits = trial.region_bits(candidate)
-        except (
-            ValueError,
-            TypeError,
-        ) as error:  # objects that it cannot read, a singular matrix, too large a weight
-            skipped[c] = str(error)
-            continue
-        sizes[c] = bits.mean(axis=0) if logarithmic else np.exp2(bits).mean(axis=0)
-    return MeasureChoice(
-        candidates,
-        sizes,
-        significance=tuple(float(level) for level in trial.levels),
-        n_objects=int(trial.objects.sum()),
-        n_examples=len(trial.labels),
-        logarithmic=logarithmic,
-        skipped=skipped,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +148,7 @@ class Trial:
         return bool((~self.labels.any(axis=1)).any())
 
     def region_bits(self, candidate: Measure) -> FloatArray:
-        """Return log2 of the sizes of the regions, (n_objects, n_levels); an empty region counts as one labelset.
+        """Return log2 of the sizes of regions, (n_objects, n_levels); empty ones count as 1.
 
         The measure is fitted once per fold on the other folds. All examples calibrate, each scored
         in its own fold; the region of an object is that of its fold's scores.
@@ -205,7 +168,7 @@ class Trial:
         return bits[self.objects]
 
     def _fit_once(self, candidate: Measure, f: int) -> Measure:
-        """Return the measure fitted for a fold; what several candidates have in common, a forest say, is fitted once.
+        """Return the measure fitted for a fold; parts that candidates share are fitted once.
 
         In common are objects, not equal parameters: only those are sure to be the same measure.
         """
@@ -226,7 +189,7 @@ class Trial:
         return self.parts[id(candidate), f][1]
 
     def fit(self, candidate: Measure, rows: IntArray, *, base: Measure | None = None) -> Measure:
-        """Return a copy of the measure fitted on some of the examples, with a base of it that is fitted already."""
+        """Return a copy of the measure fitted on these rows, with its base where that is fitted."""
         measure = set_missing_seeds(clone(candidate), self.seed)
         if base is not None:
             measure.base = base
@@ -255,5 +218,5 @@ class Trial:
 
 
 def _bits(size: RegionSize) -> float:
-    """Return log2 of a size, at least 0; of an estimate without a single member drawn, what it cannot exceed."""
+    """Return log2 of a size, at least 0; the upper bound where no member was drawn."""
     return log2(max(size.value if size.exact or size.value > size.at_least else size.high, 1))

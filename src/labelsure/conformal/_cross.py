@@ -12,7 +12,7 @@ from labelsure._random import draw_seeds
 from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._splits import Split, make_splits, split_complete
 from labelsure.engine import Constraint
-from labelsure.measures import AutoMeasure, Measure
+from labelsure.measures import Measure
 
 
 @dataclass(eq=False, repr=False)
@@ -110,14 +110,15 @@ class CrossConformalClassifier(LabelsetClassifier):
 
     Notes
     -----
-    The paper's p-values ("cross") are not proven to be valid, only nearly so: for exchangeable data, any learner and n
-    examples in K folds, a region at significance eps misses the true labelset with probability at most
-    ``2 eps + 2 (1 - eps)(K - 1) / (n + K)`` [2]_. In practice the error is close to eps for stable learners, as the
-    paper shows. With "exact" it is at most eps: a labelset is in the region while the mean over the folds of the
-    e-values F(p_k) is below U / eps, ``p_k = (#{i in S_k: alpha_i >= alpha^k(psi)} + 1) / (|S_k| + 1)``, F falling and
-    chosen for the level asked for, U one uniform draw per object [4]_. P-values, confidence and credibility are still
-    the paper's, and only regions change. They are made for one level: those of a smaller significance need not contain
-    those of a larger.
+    The paper's p-values ("cross") are not proven to be valid, only nearly so: for exchangeable
+    data, any learner and n examples in K folds, a region at significance eps misses the true
+    labelset with probability at most ``2 eps + 2 (1 - eps)(K - 1) / (n + K)`` [2]_. In practice the
+    error is close to eps for stable learners, as the paper shows. With "exact" it is at most eps: a
+    labelset is in the region while the mean over the folds of the e-values F(p_k) is below U / eps,
+    with ``p_k = (#{i in S_k: alpha_i >= alpha^k(psi)} + 1) / (|S_k| + 1)``, F falling and chosen
+    for the level, and U one uniform draw per object [4]_. P-values, confidence and credibility are
+    still the paper's, and only regions change. They are made for one level: those of a smaller
+    significance need not contain those of a larger.
 
     Both need folds that were not chosen by their labels, as those of a whole number ``cv`` are;
     nothing is proven with stratified folds. ``predict_labelsets(X).region(0.05).statement`` says
@@ -149,7 +150,7 @@ class CrossConformalClassifier(LabelsetClassifier):
 
     estimator: Any = None
     _: KW_ONLY
-    measure: Measure | AutoMeasure | str | None = None
+    measure: Measure | str | None = None
     cv: Any = 10
     empty: str = "auto"
     guarantee: str = "cross"

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
 from labelsure.conformal._taxonomy import Categories
-from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures import Measure, Need
 from labelsure.measures._sparse_outputs import SparseOutputs
 
-TO_PASS = ": pass them as {}. They cannot be taken from the calibration examples without losing the guarantee"
+TO_PASS = (
+    ": pass them as {}. They cannot be taken from the calibration examples without losing the"
+    " guarantee"
+)
 USE_CLASSIFIERS = "use CrossConformalClassifier or InductiveConformalClassifier"
 NEEDED = (
     (
@@ -65,7 +68,7 @@ class FoldExamples:
     group: int | None = None
     outside: BoolArray | None = None
 
-    def check(self, measure: Measure | AutoMeasure) -> None:
+    def check(self, measure: Measure) -> None:
         """Raise ValueError where something that the measure needs is not known."""
         for need, name, what in NEEDED:
             if need in measure.needs and getattr(self, name) is None:

@@ -225,7 +225,7 @@ class FullConformalClassifier(WrappingClassifier):
         )
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """Return the probability of each label, shape (n_objects, n_labels), from one model of all training examples.
+        """Return the probability of each label from one model of all training examples.
 
         As in :meth:`CrossConformalClassifier.predict_proba`, but with a measure that has no
         posterior, as the default, outputs count as they are: no example is left to recalibrate
@@ -265,7 +265,7 @@ class FullConformalClassifier(WrappingClassifier):
     def _assume(
         self, everyone: MatrixLike, i: int, code: int, order: IntArray
     ) -> tuple[int, int, int]:
-        """Train with one object assumed to have one labelset; count the scores >= and > its own, and return that."""
+        """Train with a labelset assumed; return the counts of scores >= and > its own, and its own."""
         n_examples = len(self.Y_)
         X = _safe_indexing(everyone, np.where(order == n_examples, n_examples + i, order))
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
@@ -307,7 +307,7 @@ class FullConformalClassifier(WrappingClassifier):
 
 
 def _readable(amount: int | Fraction) -> str:
-    """Return a whole number in full, a fraction in two digits; where either is huge, the power of two below it."""
+    """Return a whole number in full, a fraction in two digits, a huge one as a power of 2."""
     if amount >= 10**12:
         return f"2^{int(amount).bit_length() - 1}"
     return str(amount) if isinstance(amount, int) else f"{float(amount):.2g}"

@@ -1,4 +1,4 @@
-r"""What is proven about regions: of one model, of merged folds, within categories, under weights and of groups.
+r"""What is proven about regions: one model, merged folds, categories, weights and groups.
 
 Groups are examples that belong together, such as the pages of one document or the visits of one
 patient. Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a
@@ -57,7 +57,7 @@ STABLE = (
 
 ANY, SYMMETRIC = "any learner", "a learner that does not depend on the order of examples"
 NOT_BY_LABELS = "that were not chosen by their labels"
-"""What is proven needs of folds: a new example is not exchangeable with those of a stratified fold."""
+"""A condition on folds: new examples are not exchangeable with those of a stratified fold."""
 
 BOOK = "Vovk, Gammerman, Shafer 2005"
 GUARANTEES = ("cross", "exact")
@@ -71,7 +71,7 @@ PROVED_BY = {
     "mondrian": BOOK,
     "weighted": "Tibshirani, Barber, Candes, Ramdas 2019",
 }
-"""Who proved what holds: of merged folds, and where there is one model, or one fold in each category."""
+"""Who proved it: for merged folds, for one model, and for one fold in each category."""
 
 GROUPS_PROVED_BY = "Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023"
 UNEQUAL = (
@@ -183,7 +183,7 @@ def bound_by_size(significance: float, sizes: Sequence[int]) -> float:
 
 
 def bound_by_tournament(significance: float, sizes: Sequence[int]) -> float:
-    """Return another, for models trained on all other examples by a learner that does not depend on their order.
+    """Return another bound, for models trained on all other examples in any order.
 
     Put the new example and m - 1 imagined ones into one more fold, for a size m that K_m folds
     have. An example that is missed beats all but eps (n + 1) - 1 of its opponents. Two examples of

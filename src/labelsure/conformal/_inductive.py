@@ -12,7 +12,7 @@ from labelsure.conformal._base import LabelsetClassifier
 from labelsure.conformal._outputs import check_training_part, known_of
 from labelsure.conformal._splits import Split, hold_out, split_complete
 from labelsure.engine import Constraint
-from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures import Measure, Need
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +90,7 @@ class InductiveConformalClassifier(LabelsetClassifier):
 
     estimator: Any = None
     _: KW_ONLY
-    measure: Measure | AutoMeasure | str | None = None
+    measure: Measure | str | None = None
     calibration_size: float | int = 0.3
     prefit: bool = False
     mondrian: Any = None

@@ -36,7 +36,7 @@ from labelsure.conformal._splits import Split, hold_out, leave_out_unusable, mak
 from labelsure.conformal._training_data import TrainingData, router_of
 from labelsure.engine._p_values import GroupWeights, weigh_scores
 from labelsure.measures._costs import choose_exponent, to_fixed_point
-from labelsure.predictions import Guarantee, LabelWiseGuarantee, LabelWisePredictions
+from labelsure.predictions import LabelWiseGuarantee, LabelWisePredictions
 from labelsure.predictions._label_wise import JointScores
 
 EXPONENT = choose_exponent(1.0)
@@ -90,7 +90,7 @@ class LabelCalibration:
         unknown: BoolArray | None = None,
         sizes: IntArray | None = None,
     ) -> "LabelCalibration":
-        """Return the calibration of these outputs and labels, (m, q) each; labels do not matter where unknown.
+        """Return the calibration of these outputs and labels, (m, q) each.
 
         ``sizes`` are those of the examples' groups, where they count by them.
         """
@@ -116,29 +116,31 @@ class LabelCalibration:
             together,
         )
 
-    def joined_by(self, other: "LabelCalibration") -> "LabelCalibration":
-        """Return the calibration of the examples of both, the same whoever comes first."""
-        pairs = zip(self.groups, other.groups, strict=True)
+    def extended(
+        self, outputs: FloatArray, Y: LabelMatrix, unknown: BoolArray | None
+    ) -> "LabelCalibration":
+        """Return the calibration of these examples too, the same in whichever order they come."""
+        new = LabelCalibration.of(outputs, Y, conditional=self.conditional, unknown=unknown)
         groups = [
-            (np.sort(np.append(a[0], b[0])), np.sort(np.append(a[1], b[1]))) for a, b in pairs
+            (np.sort(np.append(off, new_off)), np.sort(np.append(on, new_on)))
+            for (off, on), (new_off, new_on) in zip(self.groups, new.groups, strict=True)
         ]
-        scores = np.concatenate([self.scores, other.scores])
-        return LabelCalibration(
-            scores, groups, self.conditional, self.n_incomplete + other.n_incomplete
-        )
+        scores = np.concatenate([self.scores, new.scores])
+        n_incomplete = self.n_incomplete + new.n_incomplete
+        return LabelCalibration(scores, groups, self.conditional, n_incomplete)
 
     @property
     def group_sizes(self) -> IntArray:
-        """The number of examples that "off" and "on" of each label are compared with, shape (q, 2)."""
+        """The number of examples that "off" and "on" are compared with, shape (q, 2)."""
         return np.array([[len(off), len(on)] for off, on in self.groups], dtype=np.int64)
 
     @property
     def group_weights(self) -> GroupWeights | None:
-        """How much the examples count, in the order of ``scores``, where they do not count alike."""
+        """How much the examples count, in the order of ``scores``; None where all count alike."""
         return None if self.n_together is None else GroupWeights.of(self.n_together[:, -1])
 
     def weigh(self, scores: IntArray, draws: IntArray | None) -> IntArray:
-        """Return how much the calibration scores that are at least those of each value count, (n, q, 2)."""
+        """Return the weight of the calibration scores >= that of each value, (n, q, 2)."""
         weights, of_groups = np.empty_like(scores), self.group_weights
         for j, group in enumerate(self.groups):
             for c, calibration in enumerate(group):
@@ -184,72 +186,60 @@ def predict_values(
     groups : GroupSizes or None
         How large groups are, where examples belong together.
     """
+    first = folds[0]
     scores = [score_values(fold_outputs) for fold_outputs in outputs]
     weights = [fold.weigh(of_values, draws) for fold, of_values in zip(folds, scores, strict=True)]
-    sizes = sum_up([fold.group_sizes for fold in folds])
-    unit, own = (1, np.int64(1)) if draws is None else (DRAW_UNIT, draws[:, None, None])
-    totals, denominators = sum_up(scores), (sizes + 1) * unit
-    group_weights = folds[0].group_weights
+    totals: IntArray = np.sum(scores, axis=0, dtype=np.int64)
+    sizes: IntArray = np.sum([fold.group_sizes for fold in folds], axis=0, dtype=np.int64)
+    own: Any = np.int64(1)
+    denominators = sizes + 1
+    if draws is not None:
+        own = draws[:, None, None]
+        denominators = denominators * DRAW_UNIT
+    group_weights = first.group_weights
     if group_weights is not None:
-        own, denominators = (
-            np.int64(group_weights.new),
-            np.full_like(sizes, group_weights.denominator),
-        )
-    incomplete = any(fold.n_incomplete for fold in folds)
-    plain = draws is None and not folds[0].conditional and not incomplete
-    of_groups = None if groups is None else state_groups(groups, plain=plain)
+        own = np.int64(group_weights.new)
+        denominators = np.full_like(sizes, group_weights.denominator)
+    numerators = np.sum(weights, axis=0, dtype=np.int64) + own
+    joint = None
+    if not first.conditional:
+        off = np.stack([of_values[:, :, 0] for of_values in scores])
+        joint = JointScores(off, UNIT, [fold.scores for fold in folds], draws, group_weights)
     return LabelWisePredictions(
-        np.where(
-            sizes == 0, denominators, sum_up(weights) + own
-        ),  # 1 where there is nothing to compare with
+        np.where(sizes == 0, denominators, numerators),  # 1 where nothing is there to compare with
         denominators,
         nearer_on=totals[:, :, 1] < totals[:, :, 0],
-        joint=None if folds[0].conditional else _join(folds, scores, draws),
-        guarantee=state_guarantee_of_labels(
-            folds,
-            complementary=complementary and draws is None and not incomplete,
-            of_groups=of_groups,
+        joint=joint,
+        guarantee=_state_guarantee(
+            folds, sizes, smoothed=draws is not None, complementary=complementary, groups=groups
         ),
         label_names=tuple(label_names or ()),
         index=index,
     )
 
 
-def _join(
-    folds: Sequence[LabelCalibration], scores: Sequence[IntArray], draws: IntArray | None
-) -> JointScores:
-    off = np.stack([of_values[:, :, 0] for of_values in scores])
-    return JointScores(off, UNIT, [fold.scores for fold in folds], draws, folds[0].group_weights)
-
-
-def state_guarantee_of_labels(
-    folds: Sequence[LabelCalibration], *, complementary: bool, of_groups: Guarantee | None = None
+def _state_guarantee(
+    folds: Sequence[LabelCalibration],
+    sizes: IntArray,
+    *,
+    smoothed: bool,
+    complementary: bool,
+    groups: GroupSizes | None,
 ) -> LabelWiseGuarantee:
-    """Return what is proven about p-values of labels from these folds; ``of_groups`` takes the place of all else."""
-    sizes, conditional = (
-        [len(fold.scores) for fold in folds],
-        folds[0].conditional and of_groups is None,
-    )
+    """Return what is proven about p-values of single labels, and about all labels at once."""
     n_incomplete = sum(fold.n_incomplete for fold in folds)
-    name = "inductive" if len(sizes) == 1 else "cross"
-    if not any(
-        sizes
-    ):  # no example is complete: what is said of all labels together is said of one that is not there
-        sizes = [1] * len(sizes)
-    return LabelWiseGuarantee(
-        sum_up([fold.group_sizes for fold in folds]),
-        sum_up([(fold.group_sizes > 0).astype(np.int64) for fold in folds]),
-        conditional,
-        of_groups
-        or state_guarantee(name, [sizes], complementary=complementary and not conditional),
-        n_incomplete,
-    )
-
-
-def sum_up(arrays: Sequence[IntArray]) -> IntArray:
-    """Return the sum of whole numbers over the folds."""
-    total: IntArray = np.sum(arrays, axis=0, dtype=np.int64)
-    return total
+    plain = not (smoothed or folds[0].conditional or n_incomplete)
+    proven = None if groups is None else state_groups(groups, plain=plain)
+    conditional = folds[0].conditional and proven is None
+    if proven is None:
+        # where no example is complete, what is said of all labels is said of one that is not there
+        n_complete = [len(fold.scores) for fold in folds]
+        if not any(n_complete):
+            n_complete = [1] * len(folds)
+        name = "inductive" if len(folds) == 1 else "cross"
+        proven = state_guarantee(name, [n_complete], complementary=complementary and plain)
+    n_folds: IntArray = np.sum([fold.group_sizes > 0 for fold in folds], axis=0, dtype=np.int64)
+    return LabelWiseGuarantee(sizes, n_folds, conditional, proven, n_incomplete)
 
 
 @dataclass(eq=False, repr=False)
@@ -294,7 +284,7 @@ class LabelWiseOutputsPredictor:
 
         Parameters
         ----------
-        outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
+        outputs : array-like of shape (n_objects, n_labels) or (K, n_objects, n_labels)
             Between 0 and 1: of the one model, or of each fold's model in the order of
             ``fold_numbers``.
         """
@@ -310,7 +300,7 @@ class LabelWiseOutputsPredictor:
         return predict_values(self.calibrated, checked, draws=draws, label_names=names, index=index)
 
     def update(self, outputs: Any, Y: LabelMatrixLike) -> Self:
-        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+        """Add calibration examples in place, see :meth:`InductiveConformalClassifier.update`.
 
         Parameters
         ----------
@@ -326,8 +316,7 @@ class LabelWiseOutputsPredictor:
         (checked,) = read_per_fold(outputs, self.fold_numbers, self.n_labels, read)
         check_same_length(checked, labels, names=("outputs", "Y"))
         (old,) = self.calibrated
-        new = LabelCalibration.of(checked, labels, conditional=old.conditional, unknown=unknown)
-        self.calibrated = (old.joined_by(new),)
+        self.calibrated = (old.extended(checked, labels, unknown),)
         return self
 
 
@@ -341,7 +330,7 @@ def calibrate_labels(
     smoothed: bool = False,
     random_state: Any = None,
 ) -> LabelWiseOutputsPredictor:
-    """Turn ready-made outputs of calibration examples into a label-wise predictor; no estimator is involved.
+    """Calibrate a label-wise predictor with the outputs of any model.
 
     Its p-values are those of :class:`LabelWiseConformalClassifier`, with the same guarantees.
 
@@ -402,7 +391,7 @@ def calibrate_labels(
 
 @dataclass(eq=False, repr=False)
 class LabelWiseConformalClassifier(WrappingClassifier):
-    r"""Binary-relevance conformal predictor: p-values of single labels, from an inductive or a cross-conformal split.
+    r"""Binary-relevance conformal predictor: p-values of single labels, inductive or in folds.
 
     Each label is a problem of its own. A part of the training set is held out for calibration; with
     :math:`\alpha_{ij} = |t_{ij} - o_{ij}|` for its m examples, the p-values of label j being off (c = 0) and on
@@ -589,7 +578,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Return what is routed to this predictor, the classifier inside, and the splitter (as ``cv``)."""
+        """Return what is routed to this predictor, its classifier and its splitter (as ``cv``)."""
         return router_of(self)
 
     def _group_sizes(self, data: TrainingData, *, conditional: bool) -> Sequence[IntArray | None]:
@@ -602,7 +591,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         return sizes.calibrating
 
     def update(self, X: MatrixLike, y: LabelMatrixLike) -> Self:
-        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+        """Add calibration examples in place, see :meth:`InductiveConformalClassifier.update`.
 
         Parameters
         ----------
@@ -619,8 +608,7 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         check_same_length(X, labels, names=("X", "y"))
         (outputs,) = outputs_of_models(self.models_, X, self.n_labels_, n_jobs=self.n_jobs)
         (old,) = self.calibrated_
-        new = LabelCalibration.of(outputs, labels, conditional=old.conditional, unknown=unknown)
-        self.calibrated_ = [old.joined_by(new)]
+        self.calibrated_ = [old.extended(outputs, labels, unknown)]
         return self
 
     def predict_labels(self, X: MatrixLike) -> LabelWisePredictions:

@@ -1,4 +1,4 @@
-"""Results of long jobs in a folder, kept by joblib.Memory, so that work that was killed goes on where it stopped.
+"""A cache of the results of long jobs, by joblib.Memory: killed work goes on where it stopped.
 
 A result is found again by everything that it depends on: the function, the content of its
 arguments, the code of the learner, versions. It is written by the process that collects results,
@@ -31,7 +31,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
 
 
 class PrivateStore(FileSystemStoreBackend):
-    """joblib's files, made for this user alone, whatever the umask; what others could have written is not read."""
+    """joblib's files, private to this user; files that others could have written are not read."""
 
     _open_item = staticmethod(partial(open, opener=open_ours))
 
@@ -59,7 +59,7 @@ class KeptResults:
             )
 
     def read(self, key: str) -> Any:
-        """Return a result; None where it is not there, damaged, or could have been written by others."""
+        """Return a result; None where it is missing, damaged, or writable by others."""
         try:
             there = self._memoized.check_call_in_cache(key, b"")
             pickled = unseal(self._memoized.call_and_shelve(key, b"").get()) if there else None
@@ -81,7 +81,7 @@ class KeptResults:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Have joblib raise OSError where it would warn that something cannot be written, and go on."""
+        """Have joblib raise OSError where it would only warn that something cannot be written."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -95,7 +95,7 @@ class KeptResults:
 def run_kept(
     jobs: Sequence[Any], memory: Any, *, n_jobs: int | None, description: str
 ) -> list[Any]:
-    """Return what :func:`run_jobs` would, running only jobs whose results are not kept in ``memory``, and keeping them.
+    """Return what :func:`run_jobs` would, running only jobs whose results are not in ``memory``.
 
     ``memory`` is the name of a folder, a path, a joblib.Memory, KeptResults or None.
     """
@@ -164,7 +164,7 @@ def _key(job: Any, digests: dict[int, str]) -> str:
 
 
 def _code_of(value: Any) -> str:
-    """Return the version of an object's package and the digest of its file: joblib knows classes by name alone."""
+    """Return the version of an object's package and the digest of its source file."""
     name = getattr(value, "__module__", None) or type(value).__module__
     package = name.partition(".")[0]
     if name not in sys.modules or package in sys.stdlib_module_names:

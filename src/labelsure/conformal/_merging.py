@@ -1,4 +1,4 @@
-"""How calibration examples count: p-values of merged folds, e-values made for one level, weights, groups.
+"""How calibration examples count: merged folds, e-values for one level, weights, groups.
 
 Every rule weighs a fold's count c = #{calibration scores at least the labelset's own}, that is the
 fold's p-value p_k = (c + 1) / (|S_k| + 1), and adds the weights up.
@@ -27,7 +27,7 @@ WEIGHT_UNITS = 2**30
 """Weights are whole numbers of 2^-30 of the largest calibration weight."""
 
 E_VALUE_SCALE = 2**36
-"""E-values times eps are rounded down to whole numbers of 2^-36, which only makes regions larger."""
+"""E-values times eps are rounded down to multiples of 2^-36: regions only get larger."""
 
 ROUNDING = 1 - 1e-9
 """Far more than the floating-point error; e-values are made that much smaller."""
@@ -80,7 +80,7 @@ def weigh_e_values(significance: Fraction, *, sizes: tuple[int, ...], draws: Int
 
 
 def steep_e_values(size: int, significance: Fraction) -> FloatArray:
-    """Return eps F((c + 1) / (size + 1)) for each count c = 0 .. size, F close to all or nothing at eps (P2E).
+    """Return eps F((c + 1) / (size + 1)) for each count c = 0 .. size, F steep at eps (P2E).
 
     F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})) with s half-way between eps and the
     next value that p can take, and C such that F averages to 1 over the grid. Where eps is on the
@@ -132,7 +132,7 @@ def steep_e_values(size: int, significance: Fraction) -> FloatArray:
 
 
 def complements(sizes: tuple[int, ...], significance: Fraction) -> IntArray:
-    """Return 1 - eps E for each fold and count in units of 1 / E_VALUE_SCALE, (K, largest size + 1).
+    """Return 1 - eps E in units of 1 / E_VALUE_SCALE for each fold and count, (K, largest + 1).
 
     Nothing is added for a fold without calibration examples.
     """
@@ -165,7 +165,7 @@ def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArr
 
 
 def weigh_groups(scores: IntArray, sizes: IntArray, n_objects: int) -> Weighing:
-    """Return the weighing of p = (sum_k f_k + 1) / (M + 1), f_k the share of group k with alpha_i >= alpha.
+    """Return the weighing of p = (sum_k f_k + 1) / (M + 1), f_k a share of group k.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class GroupSizes(NamedTuple):
 
 
 def sizes_of_groups(groups: IntArray | None, folds: Sequence[IntArray]) -> GroupSizes | None:
-    """Return the sizes of groups, given each example's group, if any, and the rows that calibrate in each fold.
+    """Return the sizes of groups, given each example's group and the rows that calibrate.
 
     Examples
     --------

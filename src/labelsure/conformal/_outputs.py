@@ -1,4 +1,4 @@
-"""The way in for ready-made outputs: arrays of a neural net, of another library, of another language."""
+"""Predictors from outputs alone: arrays of a neural net, of another library or language."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from labelsure.conformal._calibrator import AnyOutputs, Calibrator, calibrate, c
 from labelsure.conformal._choices import Choices, check_choices
 from labelsure.conformal._examples import FoldExamples
 from labelsure.engine import Constraint
-from labelsure.measures import AutoMeasure, Measure, Need
+from labelsure.measures import Measure, Need
 from labelsure.measures._choice import MeasureChoices
 from labelsure.measures._sparse_outputs import SparseOutputs
 from labelsure.predictions import LabelsetPredictions
@@ -59,7 +59,7 @@ def read_outputs(
 
 
 def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArray | None]:
-    """Return the examples of each fold and the sorted fold numbers; all of them and None where there are no folds."""
+    """Return the examples of each fold and the sorted fold numbers; all and None without folds."""
     if folds is None:
         return [np.ones(n_examples, dtype=bool)], None
     numbers = as_array(folds, name="folds", shape="(n_examples,)")
@@ -83,7 +83,7 @@ def rows_of_folds(folds: Any, n_examples: int) -> tuple[list[BoolArray], IntArra
 def read_per_fold(
     outputs: Any, fold_numbers: IntArray | None, n_labels: int, read: Callable[[Any], Outputs]
 ) -> list[Outputs]:
-    """Return new objects' outputs of each fold's model, read; those of the one model where there are no folds."""
+    """Return new objects' outputs of each fold's model, read; of the one model without folds."""
     if fold_numbers is None:
         return [read(outputs)]
     n_folds = len(fold_numbers)
@@ -109,7 +109,7 @@ def check_training_part(
     n_labels: int,
     label_names: Sequence[str] | None,
 ) -> TrainingPart:
-    """Return what a user says a model was trained on, checked; columns of DataFrames are taken by name."""
+    """Return the labels and outputs that a model was trained on, checked."""
     labels, outputs = training_labels, training_outputs
     known: dict[str, Any] = {"n_labels": n_labels, "label_names": label_names}
     if labels is not None:
@@ -126,14 +126,14 @@ def check_training_part(
 
 
 def known_of(labels: LabelMatrix | None, outputs: FloatArray | SparseOutputs | None) -> Need:
-    """Return what is known of a training part: its labels, and outputs that are taken for out-of-fold ones."""
+    """Return what is known of a training part; its outputs count as out-of-fold outputs."""
     known = Need.NOTHING if labels is None else Need.TRAINING_LABELS
     return known if outputs is None else known | Need.OUT_OF_FOLD_OUTPUTS
 
 
 @dataclass(eq=False, repr=False)
 class OutputsPredictor:
-    """A calibrated predictor that works on outputs instead of objects, made by :func:`calibrate_outputs`.
+    """A calibrated predictor that takes outputs, made by :func:`calibrate_outputs`.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class OutputsPredictor:
 
     @property
     def measure_choices(self) -> MeasureChoices | None:
-        """What was chosen with ``measure="auto"``, and why; ``print`` it. None where the measure was given."""
+        """What was chosen with ``measure="auto"``, and why; None for a given measure."""
         return self.calibrator.measure_choices
 
     def predict_labelsets(self, outputs: Any, X: MatrixLike = None) -> LabelsetPredictions:
@@ -180,7 +180,7 @@ class OutputsPredictor:
 
         Parameters
         ----------
-        outputs : array-like of shape (n_objects, n_labels), or (K, n_objects, n_labels) for a cross-conformal one
+        outputs : array-like of shape (n_objects, n_labels) or (K, n_objects, n_labels)
             Between 0 and 1: of the one model, or of each fold's model in the order of
             ``fold_numbers``. A sparse matrix, or a list of K of them, has the ``default_output``
             where nothing is stored. Tensors of torch and arrays of CuPy may be on a GPU: they are
@@ -192,15 +192,15 @@ class OutputsPredictor:
         return self.calibrator.predict(self._read(outputs, X), X, index=index)
 
     def predict(self, outputs: Any, X: MatrixLike = None) -> IntArray:
-        """Return the labelset with the highest p-value for each object; see :meth:`predict_labelsets`."""
+        """Return the labelset with the highest p-value, see :meth:`predict_labelsets`."""
         return self.predict_labelsets(outputs, X).labelsets.astype(np.int64)
 
     def predict_proba(self, outputs: Any, X: MatrixLike = None) -> FloatArray:
-        """Return the probability of each label, (n, q): :attr:`LabelsetPredictions.probabilities`."""
+        """Return the probability of each label, see :attr:`LabelsetPredictions.probabilities`."""
         return self.calibrator.probabilities(self._read(outputs, X), X)
 
     def update(self, outputs: Any, Y: LabelMatrixLike, X: MatrixLike = None) -> Self:
-        """Add calibration examples to an inductive predictor, in place: :meth:`InductiveConformalClassifier.update`.
+        """Add calibration examples in place, see :meth:`InductiveConformalClassifier.update`.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class OutputsPredictor:
         return self
 
     def nonconformity(self, outputs: Any, Y: LabelMatrixLike) -> FloatArray:
-        """Return how strange labelsets are for objects with these outputs, in the mean over the folds."""
+        """Return how strange labelsets are for objects with these outputs, the mean over folds."""
         names = self.calibrator.label_names
         labels = check_label_matrix(Y, n_labels=self.n_labels, label_names=names)
         read = self._read(outputs, None)
@@ -255,7 +255,7 @@ def calibrate_outputs(
     Y: LabelMatrixLike,
     *,
     folds: Any = None,
-    measure: Measure | AutoMeasure | str | None = None,
+    measure: Measure | str | None = None,
     training_labels: LabelMatrixLike | None = None,
     training_outputs: MatrixLike | None = None,
     default_output: float = 0.0,
@@ -271,7 +271,7 @@ def calibrate_outputs(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> OutputsPredictor:
-    """Turn ready-made outputs of calibration examples into a conformal predictor; no estimator is involved.
+    """Calibrate a conformal predictor with the outputs of any model.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def _training_parts(
     rows: Sequence[BoolArray] | None,
     label_names: Sequence[str] | None,
 ) -> tuple[list[TrainingPart], list[LabelMatrix]]:
-    """Return the labels and outputs that are known of each model's training part, and all labels that are known.
+    """Return what is known of each model's training part, and all labels that are known.
 
     With folds these are the labels of the others.
     """
@@ -387,7 +387,8 @@ def _training_parts(
         return [part], [Y] if part[0] is None else [Y, part[0]]
     if training_labels is not None:
         raise ValueError(
-            "training_labels cannot be used with folds; with folds, a fold's are the labels of the others."
+            "training_labels cannot be used with folds; with folds, a fold's are the labels of the"
+            " others."
         )
     per_fold = [None] * len(rows) if training_outputs is None else training_outputs
     if len(per_fold) != len(rows):

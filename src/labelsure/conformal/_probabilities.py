@@ -1,4 +1,4 @@
-"""Marginals of labels: the probability that each label is on, summed over the labelsets that are candidates."""
+"""Probabilities of labels, summed over the labelsets that are candidates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +18,7 @@ MOST_LISTED = 2**16
 """With more candidates under constraints, the sum over them is estimated."""
 
 LISTED_LABELS = 20
-"""Or with more labels, where constraints are no list: all labelsets would be looked at to find those that are allowed.
-"""
+"""The same with more labels, unless constraints list the labelsets."""
 
 N_DRAWS = 1024
 """Labelsets drawn for an estimate: its standard error is at most 0.016."""
@@ -28,13 +27,13 @@ N_DRAWS_TO_LEARN = 64
 """The same where thresholds are learned: many objects make up for it."""
 
 LEARN_ENTRIES = 2**21
-"""Examples times labels that a recalibration is learned from, at most: more would hardly change it."""
+"""A recalibration is learned from at most this many examples times labels."""
 
 SORT_ENTRIES = 2**25
 """Objects times the work for one of them that thresholds are learned from, at most."""
 
 N_SMOOTHED = 1000
-"""As many examples an output speaks for where it is recalibrated: no logit is larger than log(2001)."""
+"""The number of examples that an output stands for: no logit is larger than log(2001)."""
 
 PSEUDO_EXAMPLES = 4.0
 """As in :class:`~labelsure.learners.RecalibratedClassifier`."""
@@ -63,7 +62,7 @@ class Candidates:
 
     @cached_property
     def listed(self) -> Any:
-        """All of them as a sparse matrix, where there are rules and few enough labelsets that obey them."""
+        """All of them as a sparse matrix, where rules allow few enough labelsets."""
         if self.rules is None or self.rules.n_allowed > MOST_LISTED:
             return None
         if self.rules.listed is None and self.rules.n_labels > LISTED_LABELS:
@@ -117,7 +116,7 @@ class Candidates:
     def _of_product(
         self, log_odds: FloatArray, keys: UInt64Array | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of the candidates if labels were independent, (n,), and of each label too, (n, q)."""
+        """Return the probability of candidates for independent labels, (n,), and of labels, (n, q)."""
         if self.drawn:
             assert keys is not None
             means = np.array(
@@ -134,7 +133,7 @@ class Candidates:
         )
 
     def _draw(self, on: FloatArray, key: np.uint64) -> FloatArray:
-        """Return for each labelset drawn whether it is a candidate and, where it is, its labels: (n_draws, 1 + q)."""
+        """Return whether each labelset drawn is a candidate and, if so, its labels."""
         labelsets = (draw_table(self.seed, LABELSETS, key, (self.n_draws, len(on))) < on).astype(
             np.int8
         )
@@ -143,7 +142,7 @@ class Candidates:
 
 
 def learn_recalibration(outputs: FloatArray, Y: LabelMatrix) -> FloatArray:
-    """Return slopes and intercepts, (2, q), that turn logits of outputs into those of probabilities.
+    """Return slopes and intercepts, (2, q), from logits of outputs to logits of probabilities.
 
     Platt's scaling for each label, shrunk where it is rare:
     :class:`~labelsure.learners.RecalibratedClassifier`.

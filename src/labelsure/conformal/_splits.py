@@ -75,7 +75,7 @@ def make_splits(
     groups: IntArray | None = None,
     split_params: Mapping[str, Any] | None = None,
 ) -> list[Split]:
-    """Return the folds that ``cv`` asks for, or raise ValueError where they would make p-values invalid.
+    """Return the folds of ``cv``, or raise ValueError where they would make p-values invalid.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def make_splits(
 
 
 def _group_splits(n_folds: int, groups: IntArray, seed: int) -> list[Split]:
-    """Return shuffled folds of whole groups, as many groups in each as possible; every group has a number from 0."""
+    """Return shuffled folds of whole groups, with as equal numbers of groups as possible."""
     n_groups = int(groups.max()) + 1
     if n_folds > n_groups:
         raise ValueError(
@@ -201,7 +201,7 @@ def check_apart(splits: Sequence[Any], groups: IntArray | None) -> None:
 def split_complete(
     data: TrainingData, estimator: Any, cut: Callable[[LabelMatrix], list[Split]], *, by_cut: bool
 ) -> list[Split]:
-    """Return splits whose calibration examples are complete, and from whose training parts the learner can learn.
+    """Return splits with complete calibration examples and usable training examples.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from labelsure._checks import (
 
 
 class MultiLabelStratifiedKFold:
-    """Folds in which every label is as frequent as in the whole, as far as that is possible: iterative stratification.
+    """Folds in which every label is about as frequent as in the whole: iterative stratification.
 
     Labels are dealt out one after the other, the one with the fewest examples left first, for rare
     labels leave the least choice [1]_. Each example with the label goes to the fold that lacks this
@@ -140,7 +140,7 @@ class MultiLabelStratifiedKFold:
 
 
 def _labels_by_row(y: LabelMatrixLike) -> Any:
-    """Return the label matrix as a CSR array that stores ones alone; a sparse one never becomes dense."""
+    """Return the label matrix as a CSR array of ones; a sparse one never becomes dense."""
     if not sparse.issparse(y) or y.ndim != 2 or y.shape[1] == 0:  # the last two are refused there
         return sparse.csr_array(check_label_matrix(y, name="y"))
     labels = sparse.csr_array(y, copy=True)

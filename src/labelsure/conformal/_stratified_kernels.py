@@ -8,7 +8,7 @@ from labelsure._compile import kernel, kernel_part
 
 @kernel_part
 def _choose_fold(given: IntArray, sizes: IntArray, size: int, spare: int, draw: int) -> int:
-    """Return an open fold that was given the fewest, then a smallest of these, then the one drawn."""
+    """Return an open fold that got the fewest, then a smallest of these, then the one drawn."""
     best = -1
     n_ties = 0
     for fold in range(sizes.size):

@@ -245,7 +245,7 @@ COMMON_BITS, COMMON_SMOOTHED_BITS = 40, 28
 numerators rounded up."""
 
 NO_SCORE = -(1 << 60)
-"""Stands for a fold without calibration scores in a category: below every score, so never counted."""
+"""Stands for a fold without calibration scores in a category: never counted."""
 
 NO_MEMBER = -(1 << 55)
 """Below what any sum of weights makes up for."""
@@ -261,7 +261,7 @@ def category_engine(
     empty: Empty,
     **settings: Any,
 ) -> LabelsetEngine:
-    """Return the engine of a taxonomy of labelsets: p = (#{>= within the category} + 1) / (n_category + 1).
+    """Return the engine of a taxonomy of labelsets: counts and sizes within categories.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def grouped_engine(
     merging: Merging,
     **settings: Any,
 ) -> LabelsetEngine:
-    """Return the engine of a taxonomy of objects: each new object meets the calibration examples of its own category.
+    """Return the engine of a taxonomy of objects: each meets its category's examples.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) ->
 
 
 def _decide(significance: Fraction, *, weighing_at: Callable[[Fraction], Weighing]) -> Weighing:
-    """Return the weighing at a level where the first fold has one more score, without which a labelset is no member."""
+    """Return the weighing at a level where the first fold has one more score."""
     weighing = weighing_at(significance)
     weights = np.pad(weighing.weights, ((0, 0), (0, 1)), mode="edge")
     weights[0, 1:] = weighing.weights[0]

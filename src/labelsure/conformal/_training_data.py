@@ -1,4 +1,4 @@
-"""What predictors are fitted on: objects, labels of which some may be unknown, groups, and what ``fit`` hands on.
+"""What predictors are fitted on: objects, labels, unknown labels, groups and parameters.
 
 Sample weights train, and that is all they do. A p-value is a rank among calibration examples, and
 ranks are valid because the examples are exchangeable, however the model came about; an example that
@@ -80,7 +80,7 @@ class TrainingData:
         return complete
 
     def usable_by(self, estimator: Any) -> BoolArray:
-        """Return which examples train the estimator: incomplete ones do where it learns labels apart."""
+        """Return which examples train the estimator: all where it learns one label at a time."""
         if self.unknown is None or learner_of_one_label(resolve_learner(estimator)) is not None:
             return np.ones(len(self.Y), dtype=bool)
         return self.complete
@@ -92,7 +92,7 @@ class TrainingData:
 
 
 def check_groups(groups: Any, n_examples: int) -> IntArray:
-    """Return the number of each example's group, 0, 1, ... in the order of their names, or say what is wrong.
+    """Return the number of each example's group, 0, 1, ..., in the order of their names.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def check_groups(groups: Any, n_examples: int) -> IntArray:
 
 
 def router_of(model: Any) -> MetadataRouter:
-    """Return what a predictor routes: parameters of ``fit`` to its learner and to its splitter (as ``cv``)."""
+    """Return the router of a predictor: ``fit`` to its learner and its splitter (as ``cv``)."""
     to_fit = MethodMapping().add(caller="fit", callee="fit")
     to_split = MethodMapping().add(caller="fit", callee="split")
     router = MetadataRouter(owner=type(model).__name__).add_self_request(model)
@@ -135,7 +135,7 @@ def router_of(model: Any) -> MetadataRouter:
 def route_params(
     model: Any, X: MatrixLike, groups: Any, params: Mapping[str, Any], *, prefit: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what learner and splitter get, or raise ValueError where one gets what it does not take."""
+    """Return the parameters of learner and splitter, or raise ValueError where unsupported."""
     params = {name: value for name, value in params.items() if value is not None}
     if prefit and params:
         raise ValueError(

@@ -1,14 +1,24 @@
-"""The measure that predictors have unless told otherwise, and the recipe that chooses one for the data at hand."""
+"""The default measure, and the one that chooses among others by the data at hand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
 
-from labelsure._checks import check_count, check_significance, is_list
+from labelsure._checks import (
+    FloatArray,
+    LabelMatrix,
+    MatrixLike,
+    check_count,
+    check_significance,
+    is_list,
+    is_whole,
+)
+from labelsure._random import draw_seeds
 from labelsure.measures._base import Measure
+from labelsure.measures._choice import MeasureChoice
 from labelsure.measures._errors import PowerMeasure
 from labelsure.measures._need import Need
 from labelsure.measures._posterior import USUAL, PosteriorMeasure
@@ -28,9 +38,12 @@ left out on purpose: with 1100 training examples of yeast its regions are a quar
 large at 95 % confidence, where most of what is missed are labelsets never seen, but a third larger
 at 90 %, and parts of a training part are smaller still: it would be chosen for the wrong reason."""
 
+N_OBJECTS = 60
+"""Regions that are measured per candidate, unless told otherwise."""
+
 
 def default_measure(known: Need) -> Measure:
-    """Return the measure that predictors have unless told otherwise: minus the log posterior, as far as it is known.
+    """Return the default measure: minus the log posterior, as far as it is known.
 
     Parameters
     ----------
@@ -80,8 +93,8 @@ def default_candidates(n_labels: int) -> list[Measure]:
 
 
 @dataclass(eq=False, repr=False)
-class AutoMeasure(BaseEstimator):
-    """A recipe: of some candidates take the measure with the smallest regions on each fold's training part.
+class AutoMeasure(Measure):
+    """Of some candidates the measure with the smallest regions on each fold's training part.
 
     ``measure="auto"`` stands for ``AutoMeasure()``. The outputs for a fold's training part are made
     by models that had not seen the example. The training part is cut into ``n_folds`` parts; each
@@ -124,8 +137,9 @@ class AutoMeasure(BaseEstimator):
 
     Notes
     -----
-    This is no measure itself: pass it to a predictor, alone, as ``measure=``. The predictor keeps
-    the measures chosen and its ``measure_choices_`` says why; ``print`` them.
+    Pass it to a predictor as ``measure=``, not as a part of a sum: only a predictor can say how
+    large regions are. The predictor keeps the measures chosen, and its ``measure_choices_`` says
+    why; ``print`` them.
 
     It takes ten more fits of the classifier in all with five folds or more, else five per fold, as
     every measure that learns from out-of-fold outputs does, and ``n_folds`` fits of each candidate
@@ -177,13 +191,13 @@ class AutoMeasure(BaseEstimator):
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted."""
-        self.list_candidates(1)
+        self.alternatives(1)
         self.levels()
         check_count(self.n_folds, name="n_folds", at_least=2)
         if self.n_objects is not None:
             check_count(self.n_objects, name="n_objects")
 
-    def list_candidates(self, n_labels: int) -> tuple[Measure, ...]:
+    def alternatives(self, n_labels: int) -> tuple[Measure, ...]:
         """Return what there is to choose from."""
         if self.candidates is None:
             return tuple(default_candidates(n_labels))
@@ -207,3 +221,59 @@ class AutoMeasure(BaseEstimator):
                 f"significance must be a level such as 0.1 or a list of levels, got {asked!r}."
             )
         return [check_significance(level) for level in levels]
+
+    def parts(self) -> list[Measure]:
+        """Raise ValueError: it cannot be added to other measures."""
+        raise ValueError(
+            f"{self!r} chooses one measure for a predictor, so it cannot be part of a sum. Put the"
+            " sums among its candidates."
+        )
+
+    def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
+        raise ValueError(
+            f"{self!r} is fitted by predictors, which try its candidates out: pass it as measure=."
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed of a choice; an int is kept, so that naming the chosen measure changes nothing."""
+        state = self.random_state
+        return int(state) if is_whole(state) else draw_seeds(state, 1)[0]
+
+    def count_objects(self, n_examples: int) -> int:
+        """Return how many of the training examples' regions are measured."""
+        return min(N_OBJECTS if self.n_objects is None else self.n_objects, n_examples)
+
+    def choose(
+        self, n_labels: int, n_examples: int, region_bits: Callable[[Measure], FloatArray]
+    ) -> MeasureChoice:
+        """Return which candidate makes the smallest regions, or say why none can be used.
+
+        Parameters
+        ----------
+        n_labels, n_examples : int
+            The number of labels and of training examples.
+        region_bits : callable
+            Fits a measure on some of the training examples and calibrates it with others, and
+            returns log2 of the sizes of regions, of shape (n_objects, n_levels).
+        """
+        candidates, levels = self.alternatives(n_labels), self.levels()
+        logarithmic = n_labels > MANY_LABELS
+        sizes = np.full((len(candidates), len(levels)), np.nan)
+        skipped = {}
+        for c, candidate in enumerate(candidates):
+            try:
+                bits = region_bits(candidate)
+            except (ValueError, TypeError) as error:  # it needs objects, or its fit fails
+                skipped[c] = str(error)
+                continue
+            sizes[c] = bits.mean(axis=0) if logarithmic else np.exp2(bits).mean(axis=0)
+        return MeasureChoice(
+            candidates,
+            sizes,
+            significance=tuple(float(level) for level in levels),
+            n_objects=self.count_objects(n_examples),
+            n_examples=n_examples,
+            logarithmic=logarithmic,
+            skipped=skipped,
+        )

@@ -1,5 +1,6 @@
 """What a nonconformity measure is, and sums of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, or_
@@ -194,6 +195,10 @@ class Measure(BaseEstimator):
 
     def parts(self) -> list["Measure"]:
         """Return the measures that are added up: itself, or those of a sum."""
+        return [self]
+
+    def alternatives(self, n_labels: int) -> Sequence["Measure"]:
+        """Return the measures of which one is fitted: itself, unless it chooses among others."""
         return [self]
 
     def __add__(self, other: "Measure") -> "MeasureSum":

@@ -133,7 +133,7 @@ def make_measure(name: str) -> Any:
 
     Returns
     -------
-    Measure or AutoMeasure
+    Measure
 
     Examples
     --------
