@@ -464,7 +464,7 @@ class LabelsetClassifier(WrappingClassifier):
     def _count_anew(self, data: TrainingData, choices: Choices) -> Self:
         """Keep the fitted measures and their scores, and count them in another way."""
         rows = self.fold_indices_
-        categories, weights = choices.look_at(data.X, data.Y, np.concatenate(rows))
+        categories, weights = choices.describe(data.X, data.Y, np.concatenate(rows))
         folds = tuple(
             replace(
                 fold,
@@ -521,13 +521,14 @@ class LabelsetClassifier(WrappingClassifier):
         rows = [split.calibration for split in splits]
         check_guarantee(choices.guarantee, smoothed=choices.smoothed, one_fold=len(rows) == 1)
         # the user's functions fail before any fit
-        categories, weights = choices.look_at(data.X, data.Y, np.concatenate(rows))
+        categories, weights = choices.describe(data.X, data.Y, np.concatenate(rows))
         *model_seeds, draw_seed = seeds
         usable = data.usable_by(self.estimator)
         marked: Any = data.Y
         if data.unknown is not None and usable.all():
             marked = np.where(data.unknown, np.nan, data.Y)
 
+        # models
         models = fit_models(
             self.estimator,
             data.X,
@@ -541,6 +542,7 @@ class LabelsetClassifier(WrappingClassifier):
             trainable=usable,
             memory=self.memory,
         )
+        # measures and calibration
         examples = gather_examples(
             data.X, data.Y, splits, models, measure, categories, weights, data.complete
         )
@@ -550,6 +552,7 @@ class LabelsetClassifier(WrappingClassifier):
             measure, examples, seeds=model_seeds, n_jobs=self.n_jobs, rules=choices.known_rules
         )
 
+        # keep
         n_used = [len(split.train) + len(split.calibration) for split in splits]
         self.n_examples_ = len(data.Y)
         self.seeds_ = list(seeds)

@@ -87,24 +87,21 @@ class Choices:
         given = {name: getattr(model, name) for name in CHOICES if hasattr(model, name)}
         return cls(taxonomy=given.pop("mondrian", None), **given)
 
-    def look_at(
-        self, X: MatrixLike, Y: LabelMatrix, calibration: Any = slice(None)
+    def describe(
+        self, X: MatrixLike, Y: LabelMatrix, calibration: Any = None
     ) -> tuple[Categories | None, FloatArray | None]:
-        """Do the same as ``describe``; raise ValueError where all calibration weights are 0."""
-        categories, weights = self.describe(X, Y)
-        if weights is not None and not weights[calibration].any():
+        """Return the categories and the weights of examples, None where there are none.
+
+        Raise ValueError where the weights of all rows that calibrate, if these are given, are 0.
+        """
+        categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
+        weights = None if self.weight is None else self.weights_of(X)
+        if weights is not None and calibration is not None and not weights[calibration].any():
             raise ValueError(
                 "weight is 0 for all calibration objects: none of them says anything about new"
                 " objects."
             )
         return categories, weights
-
-    def describe(
-        self, X: MatrixLike, Y: LabelMatrix
-    ) -> tuple[Categories | None, FloatArray | None]:
-        """Return the categories and the weights of examples, as far as they are asked for."""
-        categories = None if self.taxonomy is None else self.taxonomy.of_examples(X, Y)
-        return categories, None if self.weight is None else self.weights_of(X)
 
     def weights_of(self, X: MatrixLike) -> FloatArray:
         """Return the weights of objects, or say what is wrong with them."""

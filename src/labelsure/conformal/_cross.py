@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
 from sklearn.utils import check_random_state
 
-from labelsure._checks import LabelMatrix, LabelMatrixLike, MatrixLike
+from labelsure._checks import LabelMatrixLike, MatrixLike
 from labelsure._random import draw_seeds
 from labelsure.conformal._base import LabelsetClassifier
-from labelsure.conformal._splits import Split, make_splits, split_complete
+from labelsure.conformal._splits import make_splits, split_complete
 from labelsure.engine import Constraint
 from labelsure.measures import Measure
 
@@ -201,10 +202,8 @@ class CrossConformalClassifier(LabelsetClassifier):
         random = check_random_state(self.random_state)
         (seed,) = draw_seeds(random, 1)
 
-        def cut(Y: LabelMatrix) -> list[Split]:
-            groups = data.groups
-            return make_splits(self.cv, data.X, Y, seed, groups=groups, split_params=split_params)
-
+        params: dict[str, Any] = {"groups": data.groups, "split_params": split_params}
+        cut = partial(make_splits, self.cv, data.X, seed=seed, **params)
         by_cut = isinstance(self.cv, Integral) and data.groups is None
         splits = split_complete(data, self.estimator, cut, by_cut=by_cut)
         seeds = draw_seeds(random, len(splits) + 1)

@@ -346,7 +346,7 @@ def calibrate_outputs(
         one_fold=folds is None,
         known=known_of(*training[0]),
     )
-    categories, weights = choices.look_at(X, labels)
+    categories, weights = choices.describe(X, labels, slice(None))
     seed, draw_seed = draw_seeds(random_state, 2)
     examples = [
         FoldExamples(
