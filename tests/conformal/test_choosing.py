@@ -27,16 +27,13 @@ from labelsure.conformal._choosing import choose_measure
 from labelsure.engine import Exactly
 from labelsure.measures import (
     ForestMeasure,
-    HammingPenalty,
     LogLossMeasure,
     MahalanobisMeasure,
-    PosteriorMeasure,
     PowerMeasure,
     UnseenPenalty,
 )
 
 FEW = [PowerMeasure(), LogLossMeasure(), LogLossMeasure() + UnseenPenalty(2.0)]
-OUT_OF_FOLD = MahalanobisMeasure(out_of_fold=True) + HammingPenalty(1.0)
 SMALL_FOREST = ForestMeasure(n_estimators=5)
 
 
@@ -72,40 +69,6 @@ def cross(measure, **parameters):
 def assert_same_choice(choice, other):
     np.testing.assert_array_equal(choice.sizes, other.sizes)
     assert choice.chosen == other.chosen
-
-
-def assert_same_scores(calibrated, other, outputs):
-    energy, expected = (fold.measure.energy(outputs) for fold in (calibrated, other))
-    np.testing.assert_array_equal(energy.constant, expected.constant)
-    np.testing.assert_array_equal(energy.unary, expected.unary)
-    ones = np.ones(outputs.shape, dtype=int)
-    np.testing.assert_array_equal(energy.scores(ones), expected.scores(ones))
-
-
-def test_groups_of_folds_choose_once_by_the_examples_outside(data):
-    X, Y = data
-    auto = AutoMeasure([*FEW, PosteriorMeasure()], n_folds=2, n_objects=20)
-    model = cross(auto, cv=10).fit(X, Y)
-    choices, rows = model.measure_choices_, model.fold_indices_
-    first = [choices.index(choice) for choice in choices]
-    assert np.bincount(first, minlength=10).tolist().count(2) == 5  # five groups of two folds each
-    assert all(choice.n_examples == 64 for choice in choices)
-    group = [k for k in range(10) if first[k] == first[1]]
-    altered = Y.copy()
-    for fold in group:  # all that calibrates the folds of a group
-        altered[rows[fold]] = 1 - Y[rows[fold]][::-1]
-    again = cross(auto, cv=10).fit(X, altered)
-    for k in group:
-        assert_same_choice(choices[k], again.measure_choices_[k])
-    others = [k for k in range(10) if k not in group]
-    assert all((choices[k].sizes != again.measure_choices_[k].sizes).any() for k in others)
-    (other,) = set(group) - {1}
-    altered[rows[other]] = Y[rows[other]]
-    alone = cross(auto, cv=10).fit(
-        X, altered
-    )  # one fold of the group: the other one is in its training part
-    outputs = np.array([[0.2, 0.5, 0.9]])
-    assert_same_scores(model.calibrator_.folds[1], alone.calibrator_.folds[1], outputs)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -175,19 +138,6 @@ def test_choices_repeat_and_do_not_depend_on_n_jobs(data):
     sizes = [choose_measure(recipe, Y, outputs).sizes for recipe in recipes]
     np.testing.assert_array_equal(sizes[0], sizes[1])
     assert (sizes[0] != sizes[2]).any()
-
-
-@pytest.mark.parametrize(
-    "measure", [PowerMeasure(pair_penalty=1.0), OUT_OF_FOLD, SMALL_FOREST], ids=repr
-)
-def test_a_single_candidate_gives_what_it_gives_when_named(measure, data):
-    X, Y = data
-    chosen = cross(AutoMeasure([measure])).fit(X[:60], Y[:60])
-    named = cross(measure).fit(X[:60], Y[:60])
-    np.testing.assert_array_equal(
-        chosen.predict_labelsets(X[60:]).p_values(), named.predict_labelsets(X[60:]).p_values()
-    )
-    assert named.measure_choices_ is None
 
 
 def test_candidates_that_cannot_be_used_are_left_out_with_the_reason():

@@ -16,7 +16,6 @@ from labelsure import (
     InductiveConformalClassifier,
     LabelWiseConformalClassifier,
     calibrate_labels,
-    calibrate_outputs,
 )
 from labelsure.learners import outputs_of
 from labelsure.learners._adapter import fit_known
@@ -123,24 +122,6 @@ def test_recalibration_with_gaps_is_what_fit_gives(learner, kind, seed):
         assert len(model.nonconformity(X[rows], gaps[rows])) == len(rows)  # all of them complete
 
 
-def test_a_part_held_out_is_complete_and_all_others_train():
-    model = InductiveConformalClassifier(
-        APART, calibration_size=20, measure=LogLossMeasure(), random_state=0
-    )
-    (rows,) = model.fit(X, GAPS).fold_indices_
-    assert len(rows) == 20
-    assert set(rows) <= set(COMPLETE)
-    train = np.delete(np.arange(120), rows)
-    expected = outputs_of(fit_known(APART, X[train], Y[train], UNKNOWN[train]), X, 3)
-    ready = calibrate_outputs(expected[rows], Y[rows], measure=LogLossMeasure(), empty="allow")
-    other = InductiveConformalClassifier(
-        APART, calibration_size=20, measure=LogLossMeasure(), random_state=0, empty="allow"
-    ).fit(X, GAPS)
-    np.testing.assert_array_equal(
-        other.predict_labelsets(X[:9]).p_values(), ready.predict_labelsets(expected[:9]).p_values()
-    )
-
-
 def test_statements_say_how_many_calibrate_and_what_that_takes():
     n = len(COMPLETE)
     for estimator in (APART, Together()):
@@ -194,25 +175,6 @@ def test_ready_made_outputs_and_updates_take_gaps():
         model.fit(X[40:70], GAPS[40:70]).update(X[70:], GAPS[70:]).predict_labels(X[:9]).p_values
     )
     np.testing.assert_array_equal(anew, updated)
-
-
-def test_columns_with_gaps_are_taken_by_name():
-    frame = pd.DataFrame(GAPS, columns=["sea", "sun", "sand"])
-    turned = frame[["sand", "sea", "sun"]]
-    model = LabelWiseConformalClassifier(APART, random_state=0)
-    names = ["sea", "sun", "sand"]
-    np.testing.assert_array_equal(
-        model.fit(X, turned, label_names=names).predict_labels(X[:9]).p_values,
-        model.fit(X, frame).predict_labels(X[:9]).p_values,
-    )
-    outputs = X[:, :3]
-    straight, by_name = (
-        calibrate_labels(outputs[:50], frame[:50]).update(outputs[50:], new[50:])
-        for new in (frame, turned)
-    )
-    np.testing.assert_array_equal(
-        by_name.predict_labels(outputs[:9]).p_values, straight.predict_labels(outputs[:9]).p_values
-    )
 
 
 @pytest.mark.parametrize(

@@ -259,23 +259,6 @@ def test_examples_that_cannot_calibrate_are_refused(outputs, Y, parameters, mess
         calibrate_labels(outputs, Y, **parameters)
 
 
-def test_outputs_that_cannot_be_used_are_refused():
-    predictor = calibrate_labels([[0.1, 0.2], [0.3, 0.4]], [[0, 1], [1, 0]], folds=[0, 1])
-    with pytest.raises(
-        ValueError, match=re.escape("outputs must hold one (n_objects, 2) array per fold, 2 in all")
-    ):
-        predictor.predict_labels([[[0.1, 0.2]]])
-    with pytest.raises(ValueError, match="different numbers of rows"):
-        predictor.predict_labels([[[0.1, 0.2]], [[0.1, 0.2], [0.1, 0.2]]])
-    with pytest.raises(ValueError, match=r"outputs must lie between 0 and 1, got 2\.0"):
-        predictor.predict_labels([[[0.1, 0.2]], [[0.1, 2.0]]])
-    for n in (1, 3):
-        with pytest.raises(
-            ValueError, match=re.escape(f"outputs must have shape (n_objects, 2), got (1, {n})")
-        ):
-            predictor.predict_labels([np.full((1, n), 0.5)] * 2)
-
-
 def test_parameters_that_cannot_be_used_are_refused(data):
     X, Y = data
     fitted = KNeighborsClassifier(3).fit(X, Y)

@@ -83,21 +83,6 @@ def test_odd_labels_work(kind, labels, base):
 
 
 @pytest.mark.filterwarnings("ignore:Label")
-@pytest.mark.parametrize("value", [0, 1])
-@pytest.mark.parametrize("base", BASES)
-def test_label_constant_in_one_folds_training_part_works(base, value):
-    """Label 0 varies, but among the examples of the first fold only."""
-    X, Y = whole_numbers()
-    Y[:, 0] = value
-    Y[:8, 0] = [0, 1] * 4
-    splits = [(np.arange(8, 24), np.arange(8)), (np.arange(16), np.arange(16, 24))]
-    model = CrossConformalClassifier(BASES[base], cv=splits).fit(X, Y)
-    assert_sane(model, X, 3)
-    table = model.predict_labelsets(X[:1]).p_values()
-    assert table.max() > 1 / 17
-
-
-@pytest.mark.filterwarnings("ignore:Label")
 @pytest.mark.parametrize("base", BASES)
 def test_two_examples_are_enough(base):
     X, Y = np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0, 1], [1, 1]])

@@ -8,14 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit, logit
-from sklearn.calibration import calibration_curve
 from sklearn.datasets import make_multilabel_classification
-from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.neighbors import KNeighborsClassifier
 
 from brute_force import labelsets_of
 from labelsure import (
@@ -248,17 +244,3 @@ def test_answers_that_are_no_candidate_become_the_most_plausible_labelset(data, 
     assert not allowed.all()
     np.testing.assert_array_equal(answers[allowed], own[allowed])
     np.testing.assert_array_equal(answers[~allowed], model.predict_labelsets(X[~allowed]).labelsets)
-
-
-def test_scikit_learn_reads_probabilities_of_labels(data):
-    X, Y = data
-    model = InductiveConformalClassifier(KNeighborsClassifier(), random_state=0)
-    assert (cross_val_score(model, X, Y, cv=3, scoring="roc_auc") > 0.5).all()
-    p = cross_val_predict(model, X, Y, cv=3, method="predict_proba")
-    assert p.shape == Y.shape
-    right, said = calibration_curve(Y[:, 0], p[:, 0], n_bins=3)
-    assert np.abs(right - said).max() < 0.3
-    stack = StackingClassifier(
-        [("conformal", model)], final_estimator=KNeighborsClassifier(), cv=3
-    ).fit(X, Y)
-    assert stack.predict(X).shape == Y.shape

@@ -1,10 +1,8 @@
 """Another measure, guarantee or way of counting around the same models: what a fresh fit gives, nothing trained."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from counting import Counting, make_data, without_addresses
-from sklearn.exceptions import NotFittedError
 
 from labelsure import (
     ByCardinality,
@@ -109,21 +107,6 @@ def test_another_way_of_counting_equals_a_fresh_fit(make, changes):
     assert_as_fresh(make, {}, changes)
 
 
-def test_labels_in_a_frame_are_taken_by_name():
-    frame = pd.DataFrame(Y[:60], columns=list("abc"))
-    model = cross().fit(X[:60], frame)
-    again = model.recalibrate(X[:60], frame[["c", "a", "b"]], measure=PowerMeasure(1))
-    assert_same(again, cross(measure=PowerMeasure(1)).fit(X[:60], frame))
-    assert again.label_names_ == ("a", "b", "c")
-    by_name = model.recalibrate(X[:60], frame, mondrian="b")
-    assert_same(by_name, cross(mondrian=1).fit(X[:60], frame))
-    with pytest.raises(
-        ValueError,
-        match="y must have the 3 labels as columns, in any order, got 3 columns without 'a'",
-    ):
-        model.recalibrate(X[:60], frame.rename(columns={"a": "z"}))
-
-
 @pytest.mark.parametrize("make", [cross, inductive])
 @pytest.mark.parametrize(
     ("examples", "message"),
@@ -182,16 +165,6 @@ def test_changes_that_take_new_models_or_make_no_sense_are_refused(make, changes
     with pytest.raises(ValueError, match=message):
         model.recalibrate(*EXAMPLES, **changes)
     assert model.get_params() == before
-
-
-def test_what_was_not_fitted_here_cannot_be_recalibrated():
-    with pytest.raises(NotFittedError):
-        cross().recalibrate(*EXAMPLES)
-    prefit = InductiveConformalClassifier(Counting().fit(*EXAMPLES), prefit=True).fit(
-        X[60:], Y[60:]
-    )
-    with pytest.raises(ValueError, match=r"with prefit=True fit trains nothing anyway\. Use fit"):
-        prefit.recalibrate(X[60:], Y[60:], measure=PowerMeasure())
 
 
 def test_pools_that_share_models_claim_no_more_after_recalibrating():

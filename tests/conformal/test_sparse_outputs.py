@@ -89,30 +89,6 @@ def test_sparse_outputs_answer_like_dense_ones(
             assert sorted(map(tuple, region[i])) == sorted(map(tuple, wanted[i]))
 
 
-def test_ten_thousand_labels_are_answered():
-    rng = np.random.default_rng(0)
-    n_labels = 10_000
-    rows = np.repeat(np.arange(60), 8)
-    matrix = sparse.coo_matrix(
-        (rng.random(480) ** 2, (rows, rng.integers(0, n_labels, size=480)))
-    ).tocsr()
-    matrix.resize((60, n_labels))
-    Y = (matrix.toarray() > 0.5).astype(int)
-    folds = np.arange(50) % 5
-    predictor = calibrate_outputs(
-        matrix[:50], Y[:50], folds=folds, measure=PowerMeasure(), empty="allow"
-    )
-    pred = predictor.predict_labelsets([matrix[50:]] * 5)
-    assert pred.labelsets.shape == (10, n_labels)
-    stored = matrix[50:].toarray() > 0
-    region = pred.region(0.2)
-    assert not (region.outer & ~stored).any()
-    assert np.array_equal(region.outer, (pred.label_p_values[:, :, 1] > 0.2))
-    assert np.array_equal(region.contains(pred.labelsets), pred.credibility > 0.2)
-    sizes = [sum(1 for _ in region[i]) for i in range(10)]
-    assert region.sizes.tolist() == sizes
-
-
 @pytest.mark.parametrize("default", [0.5, -0.1, 1.0])
 def test_default_output_must_mean_off(default):
     with pytest.raises(ValueError, match=r"default_output must lie between 0 and 0\.5"):

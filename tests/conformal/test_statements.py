@@ -1,6 +1,5 @@
 """Every printed sentence: the bound it names, the conditions it names, and whether the level can be reached."""
 
-import itertools
 import re
 import warnings
 from fractions import Fraction
@@ -101,19 +100,6 @@ def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds
         of_whom = f"60 exchangeable examples in {n_folds} folds {NOT_BY_LABELS}, and {learner}"
         for part in (of_whom, "Barber", "Papadopoulos 2014"):
             assert part in sentence
-
-
-def test_unequal_folds_promise_only_what_is_proven_of_them(data):
-    """One size of many folds counts; sizes that one fold has give next to nothing."""
-    cuts = np.cumsum([0, *[1] * 30, *range(2, 7), 10])
-    folds = [np.arange(a, b) for a, b in itertools.pairwise(cuts)]
-    splits = [(np.setdiff1d(np.arange(60), fold), fold) for fold in folds]
-    sizes = [len(fold) for fold in folds]
-    assert len(set(sizes)) > 5
-    expected = min(bound_by_size(0.1, sizes), (0.2 * 61 - 1) / 31)
-    assert promised(statement(cross(cv=splits, measure=PowerMeasure()), data)) == pytest.approx(
-        expected, abs=1e-3
-    )
 
 
 def test_exact_promises_the_level_under_its_conditions(data):
@@ -269,19 +255,6 @@ def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(
         warnings.simplefilter("error")
         reached = pred.region(float(least) * 1.001)
     assert "cannot be reached" not in reached.statement
-
-
-@pytest.mark.parametrize(
-    "model",
-    [cross(guarantee="exact"), inductive(smoothed=True), cross(smoothed=True)],
-    ids=without_addresses,
-)
-def test_randomised_rules_reach_every_level(data, model):
-    X, Y = data
-    pred = model.fit(X, Y).predict_labelsets(X[:2])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert "cannot be reached" not in pred.region(0.001).statement
 
 
 def test_folds_that_share_models_promise_the_bound_by_size_alone(data):

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from labelsure import (
     CrossConformalClassifier,
@@ -52,20 +52,6 @@ def test_rarest_label_is_spread_as_evenly_as_can_be(Y, n_splits, seed):
         assert (
             np.ptp(given_out, axis=0).min() <= 1
         )  # of labels that are equally rare, the first drawn
-
-
-def test_folds_are_more_alike_than_those_drawn_at_random():
-    _, Y = make_multilabel_classification(1000, n_classes=20, n_labels=3, random_state=0)
-    Y[:, 10:] &= np.random.default_rng(0).random((1000, 10)) < 0.05  # ten rare ones
-
-    def spread(splitter):
-        return np.mean(
-            [np.ptp([Y[test, j].sum() for _, test in splitter.split(Y, Y)]) for j in range(20)]
-        )
-
-    stratified = spread(MultiLabelStratifiedKFold(10, random_state=0))
-    assert stratified < spread(KFold(10, shuffle=True, random_state=0)) / 3
-    assert stratified < 2.5
 
 
 def test_seed_decides_and_order_does_without_shuffling():

@@ -7,7 +7,6 @@ import pytest
 from counting import Counting, make_data, without_addresses
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from labelsure import (
     ByCardinality,
@@ -131,19 +130,6 @@ def test_outputs_in_any_order_and_any_parts_give_the_same(examples, data):
     assert pred.region(0.2).statement == expected.region(0.2).statement
 
 
-def test_sparse_outputs_update_as_they_calibrate():
-    outputs = np.where(X[:, :3] > 0.4, X[:, :3], 0.0)
-    part = [sparse.csr_array(outputs[rows]) for rows in (OLD, NEW, BOTH, ASKED)]
-    expected = calibrate_outputs(part[2], Y[BOTH], empty="allow").predict_labelsets(part[3])
-    pred = (
-        calibrate_outputs(part[0], Y[OLD], empty="allow")
-        .update(part[1], Y[NEW])
-        .predict_labelsets(part[3])
-    )
-    assert pred.region(0.1).sizes.tolist() == expected.region(0.1).sizes.tolist()
-    np.testing.assert_array_equal(pred.credibility, expected.credibility)
-
-
 def test_outputs_with_weights_and_categories_update_by_their_objects():
     outputs = X[:, :3]
     for options in ({"weight": slope}, {"mondrian": right}):
@@ -205,20 +191,6 @@ def test_labelsets_with_unknown_labels_do_not_update_a_labelset_predictor():
     with pytest.raises(ValueError, match="only 0 and 1, got nan"):
         model.update(X[:5], np.where(Y[:5] == 1, np.nan, 0))
     assert model.calibrator_ is before
-
-
-def test_failed_updates_of_outputs_leave_the_predictor_as_it_was():
-    predictor = calibrate_outputs(X[OLD, :3], Y[OLD])
-    before = predictor.calibrator
-    for outputs, labels, message in [
-        (X[NEW, :3] + 1, Y[NEW], "between 0 and 1"),
-        (X[NEW, :2], Y[NEW], "shape"),
-        (X[NEW, :3], Y[OLD], "same number of rows"),
-        (X[:0, :3], Y[:0], "at least one"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            predictor.update(outputs, labels)
-        assert predictor.calibrator is before
 
 
 def test_cross_conformal_predictors_say_why_they_cannot_be_updated():
