@@ -1,4 +1,7 @@
-"""Taxonomies: which category an example belongs to, for p-values that are valid within each."""
+"""Taxonomies put examples into categories; engines count p-values within these.
+
+P-values add up a category's counts over the folds; another guarantee decides about regions alone.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -29,6 +32,16 @@ from labelsure.engine._weighing import Weighing
 from labelsure.measures._energy import Discounts, Energy, Overrides, Penalty
 
 Categories = np.ndarray[tuple[int], np.dtype[Any]]
+
+COMMON_BITS, COMMON_SMOOTHED_BITS = 40, 28
+"""P-values of all categories have one denominator: a common one below 2^40 (2^28 beside draws), or
+that power, with numerators rounded up."""
+
+NO_SCORE = -(1 << 60)
+"""Stands for a fold without calibration scores in a category: never counted."""
+
+NO_MEMBER = -(1 << 55)
+"""Below what any sum of weights makes up for."""
 
 
 class Taxonomy(ABC):
@@ -240,17 +253,6 @@ def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: i
     return taxonomy
 
 
-COMMON_BITS, COMMON_SMOOTHED_BITS = 40, 28
-"""P-values of all categories have one denominator: a common one below 2^40 (beside draws: 2^28), or that power,
-numerators rounded up."""
-
-NO_SCORE = -(1 << 60)
-"""Stands for a fold without calibration scores in a category: never counted."""
-
-NO_MEMBER = -(1 << 55)
-"""Below what any sum of weights makes up for."""
-
-
 def category_engine(
     folds: Sequence[Fold],
     scores: Sequence[IntArray],
@@ -373,7 +375,8 @@ def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) ->
     if merging.smoothing is None:
         return weighing
     rest = DRAW_UNIT - merging.smoothing
-    return replace(  # the first fold's score above all others counts u + (1 - u), and the new object only u
+    # the first fold's score above all others counts u + (1 - u), and the new object only u
+    return replace(
         weighing,
         start=-share * rest,
         denominators=weighing.denominators * DRAW_UNIT,
