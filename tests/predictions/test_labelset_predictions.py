@@ -10,6 +10,7 @@ from labelsure._random import DRAW_UNIT
 from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import EngineOptions
+from labelsure.engine._rows import ROW_BYTES
 from labelsure.measures._energy import Energy
 from labelsure.predictions import LabelsetPredictions
 
@@ -35,7 +36,7 @@ def random_predictions(
 def test_results_are_the_same_for_any_number_of_threads(smoothed):
     draws = np.random.default_rng(3).integers(1, DRAW_UNIT, size=600) if smoothed else None
     one, *others = (random_predictions(600, 10, draws=draws, n_jobs=jobs) for jobs in (1, 2, -1))
-    assert 2 * EngineOptions().table_block_bytes < 600 * 4 * 2**10  # three blocks
+    assert 2 * ROW_BYTES < 600 * 4 * 2**10  # three blocks
     for other in others:
         assert np.array_equal(one[::20].label_p_values, other[::20].label_p_values)
         assert np.array_equal(one.rank_labels(method="mass"), other.rank_labels(method="mass"))
@@ -167,7 +168,7 @@ def test_coupled_pairs_are_answered_within_budgets_and_answers_say_what_is_certa
             rng.integers(0, 2, size=(60, n_labels)), objects=np.zeros(60, dtype=np.int64)
         )
         folds.append(Fold(np.sort(scores - n_labels * 2**24), energy))
-    options = EngineOptions(table_labels=0, best_budget=2000, label_budget=2000)
+    options = EngineOptions(table_labels=0, best_budget=2000)
     pred = LabelsetPredictions(FoldEngine(folds, allow_empty=True, options=options))
     top = pred.top(5)
     assert top.certain.tolist() == pred.certain.tolist() == [certain]
