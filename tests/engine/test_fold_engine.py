@@ -85,7 +85,7 @@ def test_numerators_of_single_labelsets_equal_the_table(make, data, folds, allow
     draws = data.draw(smoothing(folds[0].energy.n_objects))
     engine = make(folds, allow_empty=allow_empty, draws=draws)
     n_codes = 2**engine.n_labels
-    rows = engine.rows(engine.n_objects).numerators(np.arange(engine.n_objects))
+    rows = engine.answers(engine.n_objects, table=True).numerators(np.arange(engine.n_objects))
     for code in range(n_codes):
         labelsets = np.repeat(decode(np.array([code]), engine.n_labels), engine.n_objects, axis=0)
         assert engine.numerators_of(labelsets).tolist() == rows[:, code].tolist()

@@ -10,7 +10,7 @@ from labelsure._checks import BoolArray, FloatArray, IntArray, LabelMatrix
 from labelsure.engine._engine import LabelsetEngine
 from labelsure.engine._fold_engine import FoldEngine
 from labelsure.engine._results import BestLabelsets, Members, RegionSize, sum_sizes
-from labelsure.engine._rows import CodeRows, Rows
+from labelsure.engine._rows import CodeRows
 from labelsure.engine._rules import Inequality
 from labelsure.engine._weighing import Counts
 from labelsure.measures._labelset_bits import pack
@@ -35,9 +35,10 @@ class CategoryEngine(LabelsetEngine):
         self.n_objects, self.n_labels = first.n_objects, first.n_labels
         self.denominators, self.weighing = first.denominators, first.weighing
         self.allow_empty, self.constraints = first.allow_empty, first.constraints
+        self.first_code = first.first_code
         self.options, self.n_jobs = first.options, first.n_jobs
 
-    def rows(self, n_objects: int) -> Rows:  # noqa: ARG002
+    def answers(self, n_objects: int, *, table: bool = False) -> CodeRows:  # noqa: ARG002
         """Return rows in which every labelset has the numerator of its own category."""
         common = (self.total_scores, self.n_labels, self.first_code, self.constraints)
         return CodeRows(self._numerators, *common)
@@ -124,10 +125,6 @@ class GroupedEngine(LabelsetEngine):
         self.allow_empty, self.options = engines[0].allow_empty, engines[0].options
         self.constraints = engines[0].constraints
         self.denominators = self._gather([engine.denominators for engine in engines])
-
-    def rows(self, n_objects: int) -> Rows:
-        """Not asked for: groups answer from rows of their own."""
-        raise NotImplementedError
 
     def take(self, objects: IntArray) -> "GroupedEngine":
         """Return the engine for some of the objects."""

@@ -66,6 +66,9 @@ class LabelsetEngine(ABC):
     strangest : bool
         Whether the empty labelset is stranger than all others and all calibration examples: its
         numerator is ``lowest``, that of zero counts, and it comes after all equals.
+    first_code : int
+        The lowest code that rows and searches look at: 1 where the empty labelset is strangest, or
+        no candidate, else 0.
     options : EngineOptions
         Limits of time and memory.
     n_jobs : int or None
@@ -81,6 +84,7 @@ class LabelsetEngine(ABC):
     denominators: IntArray
     allow_empty: bool
     strangest: bool = False
+    first_code: int
     options: EngineOptions
     n_jobs: int | None = 1
     weighing: Weighing
@@ -91,13 +95,12 @@ class LabelsetEngine(ABC):
         """The numerator of zero counts, (n_objects,)."""
         return self.weighing.lowest
 
-    @abstractmethod
-    def rows(self, n_objects: int) -> Rows:
-        """Return answers from rows of all candidates."""
+    def answers(self, n_objects: int, *, table: bool = False) -> Answers:
+        """Return the cheapest way to answer about so many objects; rows for a ``table`` of all.
 
-    def answers(self, n_objects: int) -> Answers:
-        """Return the cheapest way to answer about so many objects."""
-        return self.rows(n_objects)
+        Engines made of engines need not have one.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def take(self, objects: IntArray) -> "LabelsetEngine":
@@ -252,11 +255,6 @@ class LabelsetEngine(ABC):
         return labelsets[order], numerators[order]
 
     @property
-    def first_code(self) -> int:
-        """The lowest code of a candidate that rows and searches look at."""
-        return 0 if self.allow_empty and not self.strangest else 1
-
-    @property
     def n_candidates(self) -> int:
         """The number of labelsets in question: 2^q, 2^q - 1, or those that constraints allow."""
         if self.constraints is not None:
@@ -286,7 +284,9 @@ class LabelsetEngine(ABC):
     def _listable_rows(self) -> Rows:
         if self.constraints is None or self.constraints.listed is None:
             check_listable(self.n_labels, self.options)
-        return self.rows(self.n_objects)
+        rows = self.answers(self.n_objects, table=True)
+        assert isinstance(rows, Rows)
+        return rows
 
     def _in_blocks(
         self,

@@ -12,8 +12,9 @@ from labelsure._start_up import START_UP
 from labelsure.engine._engine import Answers, LabelsetEngine
 from labelsure.engine._fold_arrays import FAR, Fold, FoldArrays
 from labelsure.engine._numpy_rows import SCORE_SECONDS
+from labelsure.engine._p_values import smallest_numerators
 from labelsure.engine._results import EngineOptions, check_listable
-from labelsure.engine._rows import CodeRows, FoldRows, ListRows, Rows
+from labelsure.engine._rows import CodeRows, FoldRows, ListRows
 from labelsure.engine._rules import Inequality, LabelsetRules
 from labelsure.engine._weighing import Counts, Weighing
 from labelsure.measures._labelset_bits import encode
@@ -81,43 +82,35 @@ class FoldEngine(LabelsetEngine):
         self.weighing_at, self.denominators = weighing_at, self.weighing.denominators
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
         self.strangest = strangest and self.allow_empty
+        self.first_code = 0 if self.allow_empty and not strangest else 1
+        self.listed = None if constraints is None else constraints.listed
         self.options, self.n_jobs = options or EngineOptions(), n_jobs
-        if self.arrays.has_maxima and self._listed is None:
+        if self.arrays.has_maxima and self.listed is None:
             check_listable(self.n_labels, self.options)
 
-    def answers(self, n_objects: int) -> Answers:
+    def answers(self, n_objects: int, *, table: bool = False) -> Answers:
         """Choose the cheapest way to answer; nothing else does.
 
         Rows where candidates are listed, for few labels and for maxima, which no search knows;
         rows in numpy at the start of a process; else the search, which leaves large regions of up
         to 24 labels to rows, and estimates those of more.
         """
-        few = self.n_labels <= self.options.table_labels
-        if few or self._listed is not None or self.arrays.has_maxima:
-            return self.rows(n_objects)
-        return self._first_rows("search", n_objects) or self._search
-
-    def rows(self, n_objects: int) -> Rows:
-        """Return answers from rows of all candidates."""
-        if self._listed is None:
-            return self._first_rows("table", n_objects) or self.compiled_rows
-        candidates = self._listed[self._listed.any(axis=1) | (self.first_code == 0)]
-        return ListRows(self.arrays, self.weighing, candidates, self.options.block_bytes)
-
-    def _first_rows(self, way: str, n_objects: int) -> Rows | None:
-        """Return rows that numpy makes, if they are there before kernels are compiled."""
-        if self.n_labels > START_LABELS:
-            return None
+        if self.listed is not None:
+            candidates = self.listed[self.listed.any(axis=1) | (self.first_code == 0)]
+            return ListRows(self.arrays, self.weighing, candidates, self.options.block_bytes)
+        table = table or self.n_labels <= self.options.table_labels or self.arrays.has_maxima
         seconds = SCORE_SECONDS * (n_objects * self.arrays.n_folds << self.n_labels)
-        return self._fold_rows(compiled=False) if START_UP.spend(way, seconds) else None
+        way = "table" if table else "search"
+        if self.n_labels <= START_LABELS and START_UP.spend(way, seconds):
+            common = (self.arrays, self.weighing, self.first_code, self.constraints)
+            return FoldRows(*common, compiled=False)
+        return self.compiled_rows if table else self._search
 
     @cached_property
     def compiled_rows(self) -> FoldRows:
-        return self._fold_rows(compiled=True)
-
-    def _fold_rows(self, *, compiled: bool) -> FoldRows:
+        """Answers from rows of all codes."""
         common = (self.arrays, self.weighing, self.first_code, self.constraints)
-        return FoldRows(*common, compiled=compiled)
+        return FoldRows(*common, compiled=True)
 
     @cached_property
     def _search(self) -> Answers:
@@ -126,10 +119,6 @@ class FoldEngine(LabelsetEngine):
         rows = self.compiled_rows if self.n_labels <= self.options.max_table_labels else None
         common = (self.arrays, self.weighing, self.first_code == 0, self.options)
         return Search(*common, self.constraints, rows)
-
-    @property
-    def _listed(self) -> LabelMatrix | None:
-        return None if self.constraints is None else self.constraints.listed
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out of a pickle what is made on first use."""
@@ -146,7 +135,7 @@ class FoldEngine(LabelsetEngine):
     def at_level(self, significance: Fraction) -> tuple["FoldEngine", IntArray]:
         """Return the engine that decides about regions, and each object's smallest numerator."""
         if self.weighing_at is None:
-            return self, self.smallest_member(significance)
+            return self, smallest_numerators(significance, self.denominators)
         ones = np.ones(self.n_objects, dtype=np.int64)
         return self._with(self.folds, self.weighing_at(significance)), ones
 
@@ -249,8 +238,9 @@ class StoredEngine(LabelsetEngine):
         self.n_objects, self.n_labels = len(at_least), at_least.shape[1].bit_length() - 1
         self.denominators, self.options = weighing.denominators, options or EngineOptions()
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)
+        self.first_code = 0 if self.allow_empty else 1
 
-    def rows(self, n_objects: int) -> Rows:  # noqa: ARG002
+    def answers(self, n_objects: int, *, table: bool = False) -> CodeRows:  # noqa: ARG002
         """Return answers from the tables."""
         common = (self.total_scores, self.n_labels, self.first_code, self.constraints)
         return CodeRows(lambda objects: self._weigh(objects, np.s_[:]), *common)
