@@ -57,9 +57,3 @@ def test_table_pool_needs_few_rows_only():
     X, Y = np.arange(12.0).reshape(6, 2), np.eye(6, 2, dtype=int)
     pool = table_pool(random_state=0).set_params(**SMALL).fit(X, Y)
     assert np.isfinite(pool.predict_proba(X)).all()
-
-
-def test_table_pools_differ_in_nothing_but_their_arguments():
-    assert table_pool(n_jobs=2, random_state=3).get_params(deep=False) | {"estimators": None} == {
-        "estimators": None, "weights": "learned", "cv": 5, "pseudo_examples": 4.0, "n_jobs": 2, "random_state": 3,
-    }  # fmt: skip

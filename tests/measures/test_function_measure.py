@@ -101,7 +101,7 @@ def test_too_many_labels_are_refused():
 
 
 def test_too_many_objects_are_refused(monkeypatch):
-    monkeypatch.setattr("labelsure.measures._energy.MAX_LIST_BYTES", 2**20)
+    monkeypatch.setattr("labelsure.measures._function_measure.MAX_LIST_BYTES", 2**20)
     measure = fitted(squares, 8)  # 256 * (8 + 8) bytes per object
     assert measure.energy(np.zeros((256, 8))).n_objects == 256
     with pytest.raises(

@@ -82,13 +82,6 @@ def test_mlknn_example_is_not_its_own_neighbour():
     np.testing.assert_allclose(model.likelihoods_[0, 0], [1 / 5, 4 / 5])
 
 
-def test_mlknn_priors_are_smoothed_frequencies():
-    model = MLkNNClassifier(1, smoothing=0.5).fit(
-        np.arange(4.0).reshape(-1, 1), [[1, 0], [1, 0], [1, 0], [0, 0]]
-    )
-    np.testing.assert_allclose(model.priors_, [[1.5 / 5, 4.5 / 5], [3.5 / 5, 0.5 / 5]])
-
-
 def test_mlknn_uses_all_others_where_neighbours_are_few():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(4, 2)), np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
@@ -97,14 +90,6 @@ def test_mlknn_uses_all_others_where_neighbours_are_few():
     np.testing.assert_array_equal(
         model.predict_proba(X), MLkNNClassifier(3).fit(X, Y).predict_proba(X)
     )
-
-
-def test_mlknn_constant_labels_get_extreme_but_smoothed_probabilities():
-    rng = np.random.default_rng(3)
-    X, Y = rng.normal(size=(30, 2)), np.tile([0, 1], (30, 1))
-    probabilities = MLkNNClassifier(3).fit(X, Y).predict_proba(X)
-    assert np.all((probabilities[:, 0] > 0) & (probabilities[:, 0] < 0.05))
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("n_neighbors", [0, -1, 2.5, "3", True, None])
@@ -162,17 +147,4 @@ def test_find_neighbours_survives_a_large_offset(offset):
     X[30:] = X[:30]
     np.testing.assert_array_equal(
         find_neighbours(X, X, 7, exclude_self=True), sort_all(X, X, 7, exclude_self=True)
-    )
-
-
-def test_mlknn_is_the_same_for_sparse_and_dense():
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, size=(50, 8)) * rng.normal(size=(50, 8))
-    Y = rng.integers(0, 2, size=(50, 3))
-    dense = MLkNNClassifier(5).fit(X, Y).predict_proba(X)
-    from_sparse = MLkNNClassifier(5).fit(sparse.csc_matrix(X), sparse.csr_matrix(Y))
-    np.testing.assert_array_equal(from_sparse.predict_proba(sparse.csr_array(X)), dense)
-    np.testing.assert_array_equal(from_sparse.predict_proba(X), dense)
-    np.testing.assert_array_equal(
-        MLkNNClassifier(5).fit(X, Y).predict_proba(sparse.coo_matrix(X)), dense
     )

@@ -110,16 +110,6 @@ def test_mlnb_search_minimises_the_mean_loss_in_contiguous_folds(
     np.testing.assert_allclose(costs[0](strings), expected, rtol=1e-12)
 
 
-def test_mlnb_label_never_or_always_on_has_its_prior(problem):
-    X, Y = problem
-    Y = Y.copy()
-    Y[:, 0], Y[:, 1] = 0, 1
-    model = MLNBClassifier(n_generations=2, random_state=0).fit(X, Y)
-    np.testing.assert_allclose(
-        model.predict_proba(10 * X)[:, :2], [[1 / 92, 91 / 92]] * 90, rtol=1e-9
-    )
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -163,14 +153,3 @@ def test_genetic_search_keeps_its_two_best_and_returns_the_best_seen(seed):
         elites = before[np.argsort(cost(before), kind="stable")[:2]]
         assert np.array_equal(after[:2], elites)
     assert cost(best[None])[0] == min(cost(strings).min() for strings in generations)
-
-
-@pytest.mark.parametrize("n_bits", [1, 2, 5])
-@pytest.mark.parametrize("population_size", [4, 5, 20])
-def test_genetic_search_never_tries_an_empty_string(n_bits, population_size):
-    _, generations = search_and_record(
-        lambda strings: strings.sum(axis=1), n_bits, population_size=population_size
-    )
-    for strings in generations:
-        assert strings.shape == (population_size, n_bits)
-        assert strings.any(axis=1).all()

@@ -80,14 +80,6 @@ def test_mlrbf_centres_come_from_the_positives_of_each_label(clusters):
             np.testing.assert_allclose(positives[nearest == c].mean(axis=0), centre, atol=0.05)
 
 
-def test_mlrbf_constant_labels_get_their_target_everywhere(clusters):
-    X, Y = clusters
-    constant = np.column_stack([np.zeros(len(X), dtype=int), Y, np.ones(len(X), dtype=int)])
-    outputs = MLRBFClassifier(random_state=0).fit(X, constant).decision_function(X)
-    np.testing.assert_allclose(outputs[:, 0], -1, atol=1e-9)
-    np.testing.assert_allclose(outputs[:, -1], 1, atol=1e-9)
-
-
 def test_mlrbf_duplicates_fewer_than_centres_neither_warn_nor_fail():
     X = np.repeat([[0.0, -0.0], [1.0, 1.0]], 50, axis=0)
     X[1:50:2, 1] *= -1  # minus zero is zero

@@ -35,7 +35,3 @@ def test_means_and_standard_deviations_keep_the_layout():
     ]
     assert means(runs) == {"a": {"x": [3.0, 5.0]}, "b": 3.0}
     assert standard_deviations(runs) == {"a": {"x": [math.sqrt(7), 0.0]}, "b": 1.0}
-
-
-def test_one_run_has_no_deviation():
-    assert standard_deviations([{"a": [0.1], "b": 2.0}]) == {"a": [None], "b": None}

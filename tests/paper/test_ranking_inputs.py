@@ -23,27 +23,18 @@ SCORES = np.array([[0.9, 0.1, 0.4], [0.3, 0.2, 0.7]])
             r" 2\)",
         ),
         (Y, np.stack([SCORES] * 2), r"got \(2, 2, 3\).*predict_proba returns a list"),
-        (Y, SCORES[0], r"got \(3,\)"),
         (Y, SCORES[:1], "Y_true and scores must have the same number of rows, got 2 and 1"),
         (
             Y,
             [[0.9, 0.1, 0.4], [0.3, np.nan, 0.7]],
             "scores must be numbers, got nan in row 1, column 1",
         ),
-        (Y, [[0.9, 0.1, None], [0.3, 0.2, 0.7]], "got a list with None in row 0, column 2"),
         (
             Y,
             [["a", "b", "c"], ["d", "e", "f"]],
             "scores must be a dense array of numbers .* list with 'a' in row 0",
         ),
-        (Y, SCORES.astype(str), "got a ndarray with '0.9' in row 0, column 0"),
-        (Y, SCORES.astype(str).astype(object), "got a ndarray with '0.9' in row 0, column 0"),
         (Y, SCORES + 0j, r"got a ndarray with \(0.9\+0j\) in row 0, column 0"),
-        (
-            Y,
-            (10 * SCORES).astype("timedelta64[ns]"),
-            r"got a ndarray with np.timedelta64\(9,'ns'\) in row 0, column 0",
-        ),
         (
             Y,
             np.ma.array(SCORES, mask=Y),
@@ -54,7 +45,6 @@ SCORES = np.array([[0.9, 0.1, 0.4], [0.3, 0.2, 0.7]])
             SCORES,
             "Y_true must hold only 0 and 1, got a masked entry in row 0, column 0",
         ),
-        (Y, [[0.9, 0.1], [0.3, 0.2, 0.7]], "scores must be a dense array of numbers"),
         (Y, sparse.csr_array(SCORES), "scores must be a dense array of numbers .* got a csr_array"),
         (Y, None, "scores must be a dense array of numbers|scores must have shape"),
         (
@@ -68,7 +58,6 @@ SCORES = np.array([[0.9, 0.1, 0.4], [0.3, 0.2, 0.7]])
             r"Y_true must be a label matrix of shape \(n_objects, n_labels\), got an array of"
             r" shape",
         ),
-        (np.empty((2, 0)), np.empty((2, 0)), "Y_true must have at least one label"),
         ([[1, 0, 3], [0, 1, 0]], SCORES, "Y_true must hold only 0 and 1, got 3 in row 0, column 2"),
         (np.empty((0, 3)), np.empty((0, 3)), "Y_true must have at least one row"),
     ],

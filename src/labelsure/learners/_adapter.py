@@ -34,7 +34,9 @@ from labelsure._checks import (
 Answer = NDArray[np.floating[Any]]
 
 ROUNDING = 1e-9
-"""How far a probability may lie outside [0, 1] and still count as 0 or 1; more for single precision."""
+"""How far a probability may lie outside [0, 1] and still count as 0 or 1.
+
+Single precision is allowed more."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, An
 
 
 def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
-    """Return the outputs of a fitted classifier: how much it believes in each label, between 0 and 1.
+    """Return the outputs of a fitted classifier, a number from 0 to 1 per object and label.
 
     They are read from ``predict_proba``, as an array of shape (n_objects, n_labels) or as a list
     with one array of class probabilities per label; or, where there is no such method, from
@@ -190,7 +192,7 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
 
 
 def read_answer(estimator: Any, method: str, X: MatrixLike, n_labels: int) -> Answer:
-    """Return what ``predict_proba`` or ``decision_function`` says of each label, of shape (n_objects, n_labels).
+    """Return the answer of ``predict_proba`` or ``decision_function`` for each label, (n, q).
 
     Understood are an array of that shape (OneVsRestClassifier, ClassifierChain, MLPClassifier, the
     classifiers of this package), a list with an array per label (forests, neighbours,
@@ -276,7 +278,7 @@ def _read_label(
 
 
 def _classes_of_label(estimator: Any, label: int, n_labels: int) -> NDArray[Any] | None:
-    """Return the classes of one label, or None where ``classes_`` is missing or speaks of something else."""
+    """Return the classes of a label, None if ``classes_`` is missing or means something else."""
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) == 0:
         return None

@@ -1,4 +1,4 @@
-"""What the multi-label classifiers of this room share: tags, checks at the door, learned attributes."""
+"""What the multi-label classifiers share: tags, input checks, learned attributes."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ LARGEST_FEATURE = 1e150
 
 
 class MultiLabelMixin(ClassifierMixin):
-    """Tags that say: Y is always a matrix, one 0/1 column per label, and a 1-D y is refused; X may be sparse."""
+    """Tags: Y is a matrix with one 0/1 column per label, never 1-D; X may be sparse."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -56,7 +56,7 @@ class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
     def _check_objects(
         self, X: MatrixLike, *, reset: bool = False, learned: str | None = None
     ) -> MatrixLike:
-        """Return objects whose rows can be counted and chosen; to predict, with the features that fit has seen.
+        """Return X with countable rows and, when predicting, the features seen in fit.
 
         ``learned`` is what must be there to predict, where that is not all that fit learns.
         """
@@ -159,7 +159,7 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
 def count_share(
     share: Any, total: int, *, name: str, at_most: float = math.inf, meaning: str = ""
 ) -> int:
-    """Return a share of ``total`` as a whole number, rounded up, or raise ValueError naming the parameter.
+    """Return a share of ``total`` as a whole number, rounded up, or raise ValueError.
 
     Examples
     --------

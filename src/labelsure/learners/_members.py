@@ -31,7 +31,7 @@ Fold = tuple[IntArray, IntArray]
 
 
 def prepare_member(estimator: Any, name: str) -> Any:
-    """Return an unfitted copy that learns several labels, or raise ValueError where there can be none.
+    """Return an unfitted copy that learns several labels, or raise ValueError.
 
     A classifier whose tags say that it learns one label at a time is wrapped, so that there is one
     of it per label.
@@ -88,7 +88,7 @@ def check_sample_weight(sample_weight: Any, X: MatrixLike) -> FloatArray | None:
 
 
 def weight_params(estimator: Any, sample_weight: Any, name: str) -> dict[str, Any]:
-    """Return the parameter of ``fit`` by which a classifier takes sample weights where routing is off.
+    """Return the parameter of ``fit`` for sample weights when metadata routing is off.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _takes_weights(estimator: Any) -> bool:
 def make_folds(
     cv: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, split_params: dict[str, Any]
 ) -> list[Fold]:
-    """Return folds in which every example is tested once, by models that it did not train, or raise ValueError."""
+    """Return folds that test every example once, by models not trained on it."""
     from sklearn.model_selection import KFold
 
     if cv is None or isinstance(cv, Integral):
@@ -201,7 +201,7 @@ def out_of_fold_logits(
 
 
 def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) -> FloatArray:
-    """Return a fitted member's logits, of shape (n, q): those of its probabilities, or its margins as they are.
+    """Return a fitted member's logits, (n, q): of its probabilities, or its margins unchanged.
 
     Parameters
     ----------

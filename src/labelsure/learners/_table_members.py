@@ -16,11 +16,11 @@ from sklearn.utils.validation import validate_data
 from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
 
 MOST_ROWS = 20_000
-"""Rows that neighbours are looked for among: with more of them answers take longer than they gain."""
+"""The most rows to search for neighbours: more would take longer than they gain."""
 
 
 class FilledFeatures(TransformerMixin, BaseEstimator):
-    """Zeros in features without a single known value, which histograms cannot be made of; all else as it is."""
+    """Zeros in features without any known value, which histogram boosting cannot bin."""
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Look for features that are missing everywhere."""
@@ -40,7 +40,7 @@ class FilledFeatures(TransformerMixin, BaseEstimator):
 
 
 class ScaledFeatures(TransformerMixin, BaseEstimator):
-    """Features with variance 1, and with mean 0 where X is dense: shifted zeros would fill a sparse matrix."""
+    """Features with variance 1, and mean 0 if X is dense: centring would fill a sparse matrix."""
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn means and variances."""
@@ -78,7 +78,7 @@ class DenseFeatures(TransformerMixin, BaseEstimator):
 
 
 class KernelFeatures(Nystroem):
-    """Nystroem's features with at most as many components as there are rows, without a warning about it."""
+    """Nystroem's features with at most as many components as rows, without a warning."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose rows to compare with, see :class:`sklearn.kernel_approximation.Nystroem`."""
@@ -139,7 +139,7 @@ class NeighbourClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """Return the share of each label, of shape (n_objects, n_labels); examples count by 1 / distance."""
+        """Return each label's share among the neighbours, (n, q), weighted by 1 / distance."""
         distances, nearest = self._nearest.kneighbors(validate_data(self, X, reset=False))
         same = distances == 0
         with np.errstate(divide="ignore"):

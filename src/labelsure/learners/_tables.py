@@ -14,7 +14,7 @@ MIN_FREQUENCY = 5
 
 MOST_WORDS = 5000
 MOST_DENSE_WORDS = 1000
-"""Words that texts become features of, the most frequent ones; fewer where features must be dense."""
+"""The most frequent words that texts become features of; fewer if features must be dense."""
 
 # The four err in different ways, which is what a pool lives on: averaged deep trees, additive
 # shallow trees, a smooth function of distances, and a local one. Parameters were compared by the
@@ -27,17 +27,17 @@ BOOSTING = {
     "max_leaf_nodes": 15,
     "min_samples_leaf": 10,
     "l2_regularization": 1.0,
-    "max_features": 0.1,  # at every split: trees differ more, which pays as it does in forests, above all on scene
+    "max_features": 0.1,  # per split: trees differ more, which pays as in forests
     "max_bins": 31,  # coarse steps are enough for small trees; time grows with their number
     "early_stopping": False,  # it would hold out a tenth of the rows, another one for every seed
 }
 N_COMPONENTS = 1000  # of the kernel: exact below as many rows; time grows with their square
-ALPHA = 0.03  # of ridge regression on the kernel's features, which are small: rows have a length of 1 at most
+ALPHA = 0.03  # of ridge regression on the kernel's features: rows have a length of at most 1
 N_NEIGHBOURS = 10
 
 
 def default_learner() -> Any:
-    """Return what ``estimator=None`` stands for: a logistic regression per label on scaled features.
+    """Return the learner for ``estimator=None``: a logistic regression per label, scaled features.
 
     Missing values (NaN) become the feature's median, and a further feature says where they were.
     Sparse rows stay sparse: they are scaled without centring.
@@ -77,7 +77,7 @@ def _make_imputer() -> Any:
 
 
 def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> PooledClassifier:
-    """Return the pool that labelsure recommends for tables of numbers to those who have no learner of their own.
+    """Return the pool that labelsure recommends for tables of numbers, with nothing to tune.
 
     Members are 300 extremely randomised trees for all labels at once, histogram gradient boosting
     per label, and, after imputing and scaling, ridge regression on Nystroem's features of a
@@ -192,7 +192,7 @@ def table_pipeline(
     >>> import numpy as np
     >>> from labelsure import MLkNNClassifier
     >>> from labelsure.learners import table_pipeline
-    >>> X = np.array([[1.5, 0.0], [np.nan, 1.0], [0.5, 1.0]] * 5)  # a number, and a category by its code
+    >>> X = np.array([[1.5, 0.0], [np.nan, 1.0], [0.5, 1.0]] * 5)  # a number, a category's code
     >>> Y = np.array([[1, 0], [0, 1], [1, 1]] * 5)
     >>> model = table_pipeline([0], [1], [], MLkNNClassifier(3), scaling="unit").fit(X, Y)
     >>> model[0].transform(X[:2]).tolist()

@@ -84,7 +84,7 @@ class Measure(BaseEstimator):
         """
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
-        """Learn from the training part, checked, and return a number that no score exceeds in magnitude.
+        """Learn from the checked training part; return a number that no score exceeds in magnitude.
 
         Neither may the sum of the magnitudes of a score's costs. ``n_labels_`` is known already.
         """

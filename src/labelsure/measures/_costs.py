@@ -16,7 +16,7 @@ from labelsure._checks import FloatArray, IntArray, LabelMatrix
 from labelsure.measures._energy import Discounts, Energy, Maximum, Overrides, Penalty, SquareRoot
 
 FINEST_EXPONENT = 40
-"""A cost of 1 becomes at most 2^40: twelve decimal digits, far below what a learner's outputs mean."""
+"""A cost of 1 becomes at most 2^40: twelve decimal digits, more than outputs carry."""
 
 COARSEST_EXPONENT = 20
 """Below 2^20 per unit, rounding could merge costs that a user would tell apart."""
@@ -25,7 +25,7 @@ SCORE_BITS = 50
 """Scores stay below 2^50, so that their sum over up to 2^12 folds fits an int64."""
 
 LARGEST_SHIFT = 12
-"""What the square root can shift by: its result has half the digits of the sum inside, and these many more."""
+"""The largest shift under the square root, whose result has half the digits of the sum."""
 
 ROUNDING = 1.01
 """What bounds are raised by: rounding to integers adds far less than a hundredth."""
@@ -40,11 +40,11 @@ TOO_LARGE = (
 """What is wrong with costs."""
 
 Form: TypeAlias = Literal["sum", "root", "maximum", "none"]
-"""What becomes of the costs of labels: their sum, its square root, the largest of them; or there are none."""
+"""What the costs of labels become: a sum, its square root, the largest one; or there are none."""
 
 
 def choose_exponent(largest_score: float, *, root: bool = False) -> int:
-    """Return e such that scores up to ``largest_score``, counted in units of 2^-e, are exact sums in int64.
+    """Return e such that scores up to ``largest_score`` in units of 2^-e are exact in int64.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class OwnScores:
     sizes: IntArray | None = None
 
     def put_into(self, general: Energy, exponent: int, bound: float) -> Energy:
-        """Return the energy with these scores: overrides of its objects, or discounts of one that stands for all."""
+        """Return the energy with these scores as overrides or, if shared, as discounts."""
         labelsets, n_objects = np.asarray(self.labelsets, dtype=np.int8), len(general.constant)
         if self.sizes is None and n_objects != 1:
             raise ValueError(
@@ -175,7 +175,7 @@ class OwnScores:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What the labelsets of n objects cost, in floats: a measure's answer, before anything is rounded.
+    """The costs of the labelsets of n objects in floats: a measure's answer before rounding.
 
     The score of the labelset with indicator t for object i is::
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from itertools import product
 from operator import add
 from typing import Any
 
@@ -11,54 +10,6 @@ import numpy as np
 
 from labelsure._checks import IntArray, LabelMatrix
 from labelsure.measures._labelset_bits import Keys, find_keys, labelset_keys, pack
-
-MAX_LISTED_LABELS = 12
-"""With 12 labels an object's list takes 80 KiB in every fold; each label more doubles it."""
-
-MAX_LIST_BYTES = 2**29
-"""The lists of the objects scored at a time may take so much memory in a fold; sorting them takes a few times more."""
-
-
-def list_labelsets(n_labels: int) -> LabelMatrix:
-    """Return all labelsets of a few labels.
-
-    Examples
-    --------
-    >>> list_labelsets(2).tolist()
-    [[0, 0], [0, 1], [1, 0], [1, 1]]
-    """
-    return np.array(list(product((0, 1), repeat=n_labels)), dtype=np.int8)
-
-
-def check_listed_labels(what: str, n_labels: int) -> None:
-    """Raise ValueError where there are too many labelsets to score every one; ``what`` would have to."""
-    if n_labels > MAX_LISTED_LABELS:
-        raise ValueError(
-            f"{what} scores every labelset one by one, which is possible for up to"
-            f" {MAX_LISTED_LABELS} labels"
-            f" ({_list_bytes(MAX_LISTED_LABELS) / 2**10:.0f} KiB per object and fold), got"
-            f" {n_labels} labels"
-            f" (2^{n_labels} labelsets). Choose a measure that adds up over labels, such as"
-            f" PowerMeasure()."
-        )
-
-
-def check_list_memory(n_objects: int, n_labels: int) -> None:
-    """Raise ValueError where the lists of this many objects would take too much memory."""
-    at_a_time = MAX_LIST_BYTES // _list_bytes(n_labels)
-    if n_objects > at_a_time:
-        raise ValueError(
-            f"Scoring all 2^{n_labels} labelsets of {n_objects} objects one by one would take"
-            f" {n_objects * _list_bytes(n_labels) / 2**20:.0f} MiB in every fold, more than the"
-            f" {MAX_LIST_BYTES // 2**20} MiB allowed. Pass at most {at_a_time} objects at a time,"
-            f" or choose a measure"
-            " that adds up over labels, such as PowerMeasure()."
-        )
-
-
-def _list_bytes(n_labels: int) -> int:
-    """Return what one object's labelsets with their scores take."""
-    return int(2**n_labels) * (n_labels + 8)
 
 
 @dataclass(frozen=True)
@@ -81,10 +32,6 @@ class SquareRoot:
 
     shift: int
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.shift <= 12:
-            raise ValueError(f"shift must lie between 0 and 12, got {self.shift!r}.")
-
     def __call__(self, additive: IntArray) -> IntArray:
         """Return the integer square roots."""
         square = np.maximum(additive, 0) << self.shift
@@ -96,7 +43,7 @@ class SquareRoot:
 
 @dataclass(frozen=True, eq=False)
 class Maximum:
-    """For each of n objects, what every label costs when it is off and when it is on; only the largest cost counts.
+    """Costs of labels of n objects, off and on, of which only the largest counts.
 
     Attributes
     ----------
@@ -119,12 +66,12 @@ class Maximum:
         return Maximum(self.off[objects], self.on[objects])
 
     def costs(self, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
-        """Return the largest cost in labelset ``Y[r]`` of object ``objects[r]``, or of one object for all."""
+        """Return the largest cost in labelset ``Y[r]`` of ``objects[r]``, or of one for all."""
         largest: IntArray = np.where(Y == 1, self.on[objects], self.off[objects]).max(axis=1)
         return largest
 
     def extremes(self, extreme: np.ufunc) -> IntArray:
-        """Return what the largest cost of each object's labelsets is at least (np.minimum) or at most (np.maximum)."""
+        """Return bounds of each object's largest cost, lower (np.minimum) or upper (np.maximum)."""
         bounds: IntArray = extreme(self.off, self.on).max(axis=1)
         return bounds
 
@@ -142,7 +89,7 @@ BLOCK_DISTANCES = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """A cost by number of labels, plus a cost per unit of Hamming distance to the nearest of given labelsets.
+    """A cost by number of labels, plus one per unit of distance to the nearest given labelset.
 
     Attributes
     ----------
@@ -156,7 +103,8 @@ class Penalty:
     Examples
     --------
     >>> import numpy as np
-    >>> penalty = Penalty(np.array([5, 0, 0]), anchors=np.array([[1, 0]], dtype=np.int8), per_distance=2)
+    >>> anchors = np.array([[1, 0]], dtype=np.int8)
+    >>> penalty = Penalty(np.array([5, 0, 0]), anchors=anchors, per_distance=2)
     >>> penalty.costs(np.array([[0, 0], [1, 0], [0, 1]])).tolist()
     [7, 0, 4]
     """
@@ -188,18 +136,13 @@ class Penalty:
             costs += self.per_distance * _nearest(on[first], self.anchors)[which]
         return costs
 
-    def largest_cost(self, n_labels: int) -> int:
-        """Return a number that no labelset pays more than."""
-        by_cardinality = 0 if self.by_cardinality is None else int(self.by_cardinality.max())
-        return by_cardinality + self.per_distance * n_labels
-
     def flat_cost(self) -> int | None:
         """Return what all labelsets pay alike; None where they pay differently."""
         costs = np.zeros(1, dtype=np.int64) if self.by_cardinality is None else self.by_cardinality
         return int(costs[0]) if self.per_distance == 0 and (costs == costs[0]).all() else None
 
     def __add__(self, other: "Penalty") -> "Penalty":
-        """Return the penalty that costs what both cost together; distances must be to the same labelsets."""
+        """Return the sum of both penalties; distances must be to the same labelsets."""
         tables = [part.by_cardinality for part in (self, other) if part.by_cardinality is not None]
         lists = [
             part.anchors
@@ -231,7 +174,7 @@ def _nearest(on: IntArray, anchors: LabelMatrix) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Discounts:
-    """Some labelsets, and what each is spared of the general score: the same for all objects of a fold.
+    """Discounts from the general score for some labelsets, the same for all objects of a fold.
 
     A penalty on every labelset that was not seen in training is a constant for all and a discount
     for the seen ones.
@@ -302,7 +245,7 @@ class Overrides:
     scores: IntArray
 
     def override(self, scores: IntArray, Y: LabelMatrix | IntArray, objects: IntArray) -> IntArray:
-        """Return the scores of labelset ``Y[r]`` for object ``objects[r]``, overrides replaced by their own."""
+        """Return the scores of labelset ``Y[r]`` for object ``objects[r]``, overrides replaced."""
         if not len(self.scores) or not len(scores):
             return scores
         asked, whose = np.unique(objects, return_inverse=True)
@@ -325,7 +268,7 @@ class Overrides:
         return Overrides(begin, self.labelsets[rows], self.scores[rows])
 
     def __add__(self, other: "Overrides") -> "Overrides":
-        """Return the labelsets in either list, each object's once; their scores, 0, are for energies to fill in."""
+        """Return the labelsets in either list, each object's once, with scores 0 to fill in."""
         rows = np.concatenate(
             [np.column_stack([part.owners(), part.labelsets]) for part in (self, other)]
         )
@@ -377,7 +320,8 @@ class Energy:
     Examples
     --------
     >>> import numpy as np
-    >>> energy = Energy(constant=np.array([3]), unary=np.array([[-1, 4]]), pairwise=np.array([[0, 10], [0, 0]]))
+    >>> pairwise = np.array([[0, 10], [0, 0]])
+    >>> energy = Energy(np.array([3]), np.array([[-1, 4]]), pairwise)
     >>> energy.scores(np.array([[1, 1]])).tolist()
     [16]
     """
@@ -431,7 +375,7 @@ class Energy:
         return scores
 
     def _pair_sums(self, on: IntArray, objects: IntArray) -> IntArray:
-        """Return what the pairs of labels in each row of ``on`` add, for one object or one for each row."""
+        """Return the costs of pairs in each row of ``on``, for one object or one per row."""
         assert self.pairwise is not None
         if self.pairwise.ndim == 2 or len(objects) == 1:
             shared = np.triu(
@@ -446,7 +390,7 @@ class Energy:
         )
 
     def _extremes(self, extreme: np.ufunc) -> IntArray:
-        """Return what no sum of each object's costs falls below (np.minimum) or rises above (np.maximum)."""
+        """Return bounds of each object's sums: lower for np.minimum, upper for np.maximum."""
         sums: IntArray = self.constant + extreme(self.unary, 0).sum(axis=1)
         if self.pairwise is not None:
             sums = sums + extreme(np.triu(self.pairwise, 1), 0).sum(axis=(-2, -1))
@@ -455,7 +399,7 @@ class Energy:
         return sum((maximum.extremes(extreme) for maximum in self.maxima), start=sums)
 
     def lower_bound(self) -> int:
-        """Return a number that no score outside discounts and overrides falls below (0 objects: 0)."""
+        """Return a lower bound of all scores but discounts and overrides (0 without objects)."""
         return int(self._extremes(np.minimum).min()) if len(self.constant) else 0
 
     def upper_bound(self) -> int:
@@ -464,7 +408,9 @@ class Energy:
             return 0
         bound = int(self._extremes(np.maximum).max())
         if self.penalty is not None:
-            bound += self.penalty.largest_cost(self.n_labels)
+            bound += self.penalty.per_distance * self.n_labels
+            if self.penalty.by_cardinality is not None:
+                bound += int(self.penalty.by_cardinality.max())
         return bound if self.overrides is None else int(self.overrides.scores.max(initial=bound))
 
     def take(self, objects: IntArray | slice) -> "Energy":
@@ -482,7 +428,7 @@ class Energy:
         )
 
     def override_empty(self, score: int) -> "Energy":
-        """Return the energy in which the empty labelset has one score of its own, whatever the object.
+        """Return the energy in which the empty labelset has this score, whatever the object.
 
         Examples
         --------
@@ -551,7 +497,7 @@ class Energy:
 
 
 def join_energies(parts: Sequence[Energy]) -> Energy:
-    """Return the energy of the objects of all parts, which are alike in what is the same for all objects.
+    """Return the energy of the objects of all parts, which share what is not per object.
 
     Examples
     --------

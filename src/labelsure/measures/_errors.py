@@ -1,4 +1,4 @@
-"""How far a labelset lies from the outputs: powers of the errors, the largest, and their Mahalanobis distance."""
+"""Distances of a labelset from the outputs: powers, the largest error, Mahalanobis."""
 
 import math
 from dataclasses import KW_ONLY, dataclass
@@ -20,7 +20,7 @@ from labelsure.measures._costs import Costs
 from labelsure.measures._need import Need
 
 SMALLEST_RATIO = 1e-10
-"""A covariance whose eigenvalues differ by more than this is singular as far as 16 digits can tell."""
+"""A covariance whose eigenvalues differ by more than this is numerically singular."""
 
 LARGEST_PRODUCT = 64
 """Whole powers up to this are products, the same to the last bit wherever they are computed."""
@@ -31,7 +31,7 @@ SMALLEST_SPREAD = 1e-6
 
 @dataclass(eq=False, repr=False)
 class PowerMeasure(Measure):
-    """Sum of powers of the label-wise errors, plus a penalty for pairs of labels never seen together.
+    """Sum of powers of the label-wise errors, plus a penalty for pairs of labels never seen.
 
     For the labelset psi with indicator t and outputs o::
 
@@ -116,8 +116,9 @@ class MaxNormMeasure(Measure):
 
         max_j |t_j - o_j|
 
-    This is the limit for d to infinity of the norms ``(sum_j |t_j - o_j|^d)^(1/d)``, which order labelsets as
-    :class:`PowerMeasure` does and were proposed for multi-label conformal prediction by [1]_. Many labelsets tie.
+    This is the limit for d to infinity of the norms ``(sum_j |t_j - o_j|^d)^(1/d)``, which order
+    labelsets as :class:`PowerMeasure` does and were proposed for multi-label conformal prediction
+    by [1]_. Many labelsets tie.
 
     Notes
     -----
@@ -148,7 +149,8 @@ class MaxNormMeasure(Measure):
     >>> rng = np.random.default_rng(0)
     >>> outputs = rng.beta(0.3, 0.6, size=(101, 12))
     >>> Y = (rng.random((100, 12)) < outputs[:100]).astype(int)
-    >>> pred = calibrate_outputs(outputs[:100], Y, measure=MaxNormMeasure()).predict_labelsets(outputs[100:])
+    >>> model = calibrate_outputs(outputs[:100], Y, measure=MaxNormMeasure())
+    >>> pred = model.predict_labelsets(outputs[100:])
     >>> region = pred.region(significance=0.2)
     >>> n_undecided = int((region.outer & ~region.inner).sum())
     >>> n_undecided, int(region.sizes[0]) == 2**n_undecided
@@ -166,15 +168,16 @@ class MaxNormMeasure(Measure):
 
 @dataclass(eq=False, repr=False)
 class MahalanobisMeasure(Measure):
-    """Mahalanobis distance of the errors from zero, under the covariance of the errors made in training.
+    """Mahalanobis distance of the errors from zero, under the covariance of training errors.
 
     For the labelset psi with indicator t and outputs o::
 
         sqrt(r' S^-1 r),    S = covariance of r over the training examples
 
-    with ``r = |t - o|`` for ``residuals="absolute"`` [1]_, and r = t - (a + b o), label by label, for
-    ``residuals="signed"``: there a and b are least squares fits of the training labels to the outputs, so that
-    residuals have mean zero. Signs tell the covariance which labels replace each other and which come together.
+    with ``r = |t - o|`` for ``residuals="absolute"`` [1]_, and r = t - (a + b o), label by label,
+    for ``residuals="signed"``: a and b are least squares fits of the training labels to the
+    outputs, so that residuals have mean zero. Signs tell the covariance which labels replace each
+    other and which come together.
 
     Parameters
     ----------
@@ -298,13 +301,13 @@ class MahalanobisMeasure(Measure):
         return slope, labels.mean(axis=0) - slope * outputs.mean(axis=0)
 
     def _residual_parts(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the residuals of the empty labelset and what switching a label on adds to its own."""
+        """Return the empty labelset's residuals and what each label adds to its own."""
         if self.residuals == "absolute":
             return outputs, 1 - 2 * outputs  # |t - o| = o + t (1 - 2 o)
         return -np.clip(self.intercept_ + self.slope_ * outputs, -1.0, 2.0), np.ones_like(outputs)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
-        """Return the costs of ``(offset + weight t)' precision (offset + weight t)``, multiplied out."""
+        """Return the costs of ``(offset + weight t)' precision (offset + weight t)``, expanded."""
         offset, weight = self._residual_parts(outputs)
         slant = _times(offset, self.precision_)
         return Costs(

@@ -9,7 +9,13 @@ import numpy as np
 from labelsure._checks import FloatArray, IntArray, LabelMatrix, MatrixLike, check_number
 from labelsure.measures._base import Measure
 from labelsure.measures._costs import Costs, OwnScores
-from labelsure.measures._energy import check_list_memory, check_listed_labels, list_labelsets
+from labelsure.measures._labelset_bits import decode
+
+MAX_LABELS = 12
+"""With 12 labels an object's list takes 80 KiB in every fold; each label more doubles it."""
+
+MAX_LIST_BYTES = 2**29
+"""Memory for the lists of the objects scored at a time, per fold; sorting takes more."""
 
 
 @dataclass(eq=False, repr=False)
@@ -57,16 +63,29 @@ class FunctionMeasure(Measure):
                 f" (n_labels,) and returns n_objects scores, got {self.function!r}."
             )
         check_number(self.largest, name="largest", above=0)
-        if n_labels is not None:
-            check_listed_labels(repr(self), n_labels)
+        if n_labels is not None and n_labels > MAX_LABELS:
+            raise ValueError(
+                f"{self!r} scores every labelset one by one, which is possible for up to"
+                f" {MAX_LABELS} labels ({_list_bytes(MAX_LABELS) / 2**10:.0f} KiB per object and"
+                f" fold), got {n_labels} labels (2^{n_labels} labelsets). Choose a measure that"
+                " adds up over labels, such as PowerMeasure()."
+            )
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         return float(self.largest)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         n_objects, n_labels = outputs.shape
-        check_list_memory(n_objects, n_labels)
-        labelsets = list_labelsets(n_labels)
+        per_object = _list_bytes(n_labels)
+        at_a_time = MAX_LIST_BYTES // per_object
+        if n_objects > at_a_time:
+            raise ValueError(
+                f"Scoring all 2^{n_labels} labelsets of {n_objects} objects one by one would take"
+                f" {n_objects * per_object / 2**20:.0f} MiB in every fold, more than the"
+                f" {MAX_LIST_BYTES // 2**20} MiB allowed. Pass at most {at_a_time} objects at a"
+                " time, or choose a measure that adds up over labels, such as PowerMeasure()."
+            )
+        labelsets = decode(np.arange(2**n_labels), n_labels)
         guarded = outputs.view()
         guarded.flags.writeable = False  # the next labelset is scored with the same outputs
         scores = np.empty((n_objects, len(labelsets)))
@@ -105,3 +124,8 @@ class FunctionMeasure(Measure):
                 " Correct the function, or pass a larger value of largest."
             )
         return scores
+
+
+def _list_bytes(n_labels: int) -> int:
+    """Return the memory for one object's labelsets with their scores."""
+    return int(2**n_labels) * (n_labels + 8)

@@ -20,7 +20,7 @@ from labelsure.measures._need import Need
 LOG_2 = math.log(2)
 
 SCALE_BITS = 54
-"""Numbers are first multiplied by two to the power of this, so that none is below the smallest that has all digits."""
+"""Numbers are first multiplied by 2 to this power, so that none is subnormal."""
 
 MANTISSA_BITS = 52
 """The bits of a float below its exponent."""
@@ -56,12 +56,12 @@ def minus_logs(values: FloatArray) -> FloatArray:
 
 
 RESIDUAL_EXPONENT = 40
-"""Errors are compared as whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| are the tie that they are on paper."""
+"""Errors are whole numbers of 2^-40, so that |1 - 0.9| and |0 - 0.1| tie as they do on paper."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogLossMeasure(Measure):
-    """Negative log of the probability of a labelset, its labels taken as independent given the object.
+    """Negative log of the probability of a labelset, labels independent given the object.
 
     For the labelset psi with indicator t and outputs o, read as the probabilities that labels are
     on::
@@ -91,7 +91,7 @@ class LogLossMeasure(Measure):
     >>> from labelsure.measures import LogLossMeasure
     >>> measure = LogLossMeasure().fit([[1, 0]])
     >>> outputs = [[0.5, 0.75], [0.5, 0.75]]
-    >>> measure.scores(outputs, [[0, 1], [1, 0]]).round(4)  # -log(1/2) - log(3/4), -log(1/2) - log(1/4)
+    >>> measure.scores(outputs, [[0, 1], [1, 0]]).round(4)  # -log(1/2 3/4), -log(1/2 1/4)
     array([0.9808, 2.0794])
     """
 
@@ -116,11 +116,12 @@ class LogLossMeasure(Measure):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LabelWiseCombination(Measure):
-    """Minus the sum of the logarithms of the labels' own p-values, found among the errors made in training.
+    """Minus the sum of the logarithms of the labels' p-values among the errors made in training.
 
     For the labelset psi with indicator t and outputs o::
 
-        -sum_j log p_j(t_j),    p_j(c) = (#{i in training: |y_ij - o_ij| >= |c - o_j|} + 1) / (n + 1)
+        -sum_j log p_j(t_j)
+        p_j(c) = (#{i in training: |y_ij - o_ij| >= |c - o_j|} + 1) / (n + 1)
 
     with n training examples. It asks of every label how unusual an error would be *for this label*,
     so it suits learners whose outputs mean different things for different labels, and outputs that

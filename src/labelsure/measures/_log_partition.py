@@ -1,4 +1,4 @@
-"""The logarithm of the sum over all labelsets of exp(v.t) prior(t)^beta, in closed form at any number of labels.
+"""The log of the sum over all labelsets of exp(v.t) prior(t)^beta, for any number of labels.
 
 A prior that counts labelsets and falls back on a product over labels, P(t) = c(t) + kappa B(t), is
 the product wherever c is zero. So the sum over all 2^q labelsets is that of the product, which
@@ -31,14 +31,14 @@ LARGEST_LOG = 600.0
 """Products of e^v over labels are floats up to e^709, their sums with weights at most 1 too."""
 
 TOGETHER = 64
-"""Objects that are worked on together: their numbers for one label fill a few registers of the processor."""
+"""Objects computed together: their numbers for one label fill a few registers."""
 
 PRODUCT_SECONDS = 1e-9
 """What a product of factors, or adding it up, takes in numpy; compiled, a third of it."""
 
 
 class Trie(NamedTuple):
-    """Labelsets in the order of their labels, each without the first labels, which it shares with the one before it.
+    """Labelsets sorted by their labels, each without the first labels shared with the one before.
 
     Attributes
     ----------
@@ -80,9 +80,10 @@ class Trie(NamedTuple):
         return cls(paths[order][(paths[order] >= 0) & ~alike], begin, shared, order)
 
     def levels(self) -> list[tuple[IntArray, IntArray, Int32Array]]:
-        """Return the places in ``label`` with 0, 1, ... labels before them, counted from 1; those before; the labels.
+        """Return, by depth, places in ``label``, the places before them, and the labels.
 
-        The place before is that of the label before it in its labelset; 0 where there is none.
+        Places are counted from 1. The place before is that of the label before it in its
+        labelset, 0 for the first.
         """
         depth = np.arange(len(self.label)) - np.repeat(
             self.begin[:-1] - self.shared, np.diff(self.begin)
@@ -191,7 +192,7 @@ class CountedPrior:
 
     @cached_property
     def log_seen_without_one(self) -> FloatArray:
-        """The same were one example less that has the labelset: what the prior says of a new example with it."""
+        """The same with one example less: the prior for a new example with the labelset."""
         with np.errstate(divide="ignore"):
             log_counts = np.log(self.counts - 1.0)
         total = np.log(self.counts.sum() - 1 + self.smoothing)
@@ -262,7 +263,7 @@ class CountedPrior:
         return Trie.of(self.labelsets)
 
     def _sum_products(self, weights: FloatArray, factors: FloatArray) -> FloatArray:
-        """Return what ``sum_products`` adds for a block of at least two objects, (q, objects), to the last bit."""
+        """Return the sums of ``sum_products`` for a block of two objects or more, bit for bit."""
         products = np.ones((1 + len(self.trie.label), factors.shape[1]))
         for own, before, label in self._levels:
             products[own] = products[before] * factors[label]
@@ -277,7 +278,7 @@ class CountedPrior:
         return self.trie.levels()
 
     def _powers(self, beta: float) -> tuple[FloatArray, float, FloatArray, FloatArray]:
-        """Return P^beta - (kappa B)^beta of the labelsets of the trie and of the empty one, which is 0 among them.
+        """Return P^beta - (kappa B)^beta in the order of the trie, and that of the empty labelset.
 
         And those of the product: (1 - m_j)^beta and m_j^beta, (q, 1) each.
         """
@@ -290,7 +291,7 @@ class CountedPrior:
         return self._known_powers[beta]
 
     def moments(self, values: FloatArray, beta: float, left_out: IntArray) -> Moments:
-        """Return log Z for each object and its derivatives, the prior being that of the other examples.
+        """Return log Z for each object and its derivatives, the prior excluding its own example.
 
         Parameters
         ----------
@@ -355,7 +356,7 @@ class CountedPrior:
         return (slice(start, min(start + step, n_objects)) for start in range(0, n_objects, step))
 
     def _log_terms(self, values: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
-        """Return the logarithms of the product's sum, (n,), and of the corrections for labelsets seen, (n, S)."""
+        """Return the logs of the product's sum, (n,), and of the corrections, (n, S)."""
         log_on, log_off = beta * np.log(self.marginals), beta * np.log1p(-self.marginals)
         product = beta * self.log_share + np.logaddexp(log_off, log_on + values).sum(axis=1)
         # row by row in memory, so that sums are the same to the last bit whatever other rows there
@@ -364,7 +365,7 @@ class CountedPrior:
         return product, seen + self._corrections(self.log_seen, beta)[0]
 
     def _corrections(self, log_seen: FloatArray, beta: float) -> tuple[FloatArray, FloatArray]:
-        """Return log [P^beta - (kappa B)^beta] for the labelsets seen, and its derivative by beta."""
+        """Return log [P^beta - (kappa B)^beta] of the labelsets seen, and its slope in beta."""
         ratio = np.exp(-beta * (log_seen - self.log_products))
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = beta * log_seen + np.log1p(-ratio)
@@ -374,7 +375,7 @@ class CountedPrior:
 
 @dataclass(frozen=True, eq=False)
 class LabelsetPosterior:
-    """The probabilities of all labelsets of n objects: those of labelsets seen, and a product over labels for all.
+    """The probabilities of all labelsets of n objects: those seen, and a product over labels.
 
     Attributes
     ----------

@@ -12,13 +12,13 @@ FEW = 4
 def sum_products(
     trie: Trie, weight: FloatArray, factors: FloatArray, path: FloatArray, sums: FloatArray
 ) -> None:
-    """Add to each object's sum the weights of labelsets, each times the product of the object's factors of its labels.
+    """Add to each object's sum the weights of labelsets times the product of its labels' factors.
 
     What is added for an object is the same whatever other objects there are, to the last bit.
 
     Reference : the definition
-    Requires : weights in the order of the trie; factors (blocks, q, objects), path (q + 1, objects) with ones in its
-        first row, sums (blocks, objects); there may be more factors than sums
+    Requires : weights in the order of the trie; factors (blocks, q, objects), path (q + 1, objects)
+        with ones in its first row, sums (blocks, objects); there may be more factors than sums
     Cost : a product per object and label that is not shared, a product and a sum per labelset
     """
     label = trie.label

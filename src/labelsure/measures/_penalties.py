@@ -108,7 +108,7 @@ class CardinalityPenalty(LabelsetPenalty):
 
     For the labelset psi::
 
-        weight * Cp(psi),    Cp(psi) = 1 - (share of the training examples with exactly |psi| labels)
+        weight * Cp(psi),    Cp(psi) = 1 - (share of training examples with exactly |psi| labels)
 
     It is meant to be added to a measure of the outputs: ``PowerMeasure() +
     CardinalityPenalty(1.0)``.

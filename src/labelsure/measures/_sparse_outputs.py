@@ -73,6 +73,6 @@ class SparseOutputs:
         return SparseOutputs(self.matrix[rows], self.default, n_labels=self.matrix.shape[1])
 
     def blocks(self) -> list[slice]:
-        """Return at least one slice of objects, whose dense outputs take little memory; together all objects."""
+        """Return one or more slices that cover all objects, small enough to be made dense."""
         n_rows = max(1, DENSE_ROWS_BYTES // (8 * self.matrix.shape[1]))
         return [slice(start, start + n_rows) for start in range(0, max(len(self), 1), n_rows)]

@@ -22,7 +22,7 @@ from labelsure._parallel import one_thread, progress_bar
 from labelsure.learners._base import MultiLabelClassifier, count_share
 
 SMALLEST_RANGE = 1e-150
-"""A feature that varies less is taken for constant: weights that make up for it would be infinite."""
+"""A feature that varies less counts as constant: weights to offset that would be infinite."""
 
 MOST_WEIGHTS = 2**33
 """From features to hidden units: 64 GiB of them."""
@@ -33,11 +33,12 @@ CUT_MARGIN = 0.1
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BPMLLClassifier(MultiLabelClassifier):
-    r"""Backpropagation for multi-label learning: one hidden layer trained to put labels on above labels off.
+    r"""Backpropagation for multi-label learning: one hidden layer that ranks labels on above off.
 
     With :math:`c_j` the output of label j, all units tanh, the network descends the gradient of
 
-    .. math:: E = \sum_i \frac{1}{|Y_i||\bar Y_i|} \sum_{(k, l) \in Y_i \times \bar Y_i} e^{-(c_k - c_l)}
+    .. math:: E = \sum_i \frac{1}{|Y_i||\bar Y_i|}
+              \sum_{(k, l) \in Y_i \times \bar Y_i} e^{-(c_k - c_l)}
               + \lambda \lVert w \rVert^2
 
     one example at a time: ``w += learning_rate * gradient_i - (2 * weight_decay / n) * w``, biases
@@ -145,7 +146,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         return self
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """Return the network's outputs less the predicted cut: a label is on iff its value is at least zero.
+        """Return the network's outputs minus the predicted cut: a label is on if at least zero.
 
         Parameters
         ----------
@@ -179,7 +180,7 @@ class BPMLLClassifier(MultiLabelClassifier):
         return (self.decision_function(X) >= 0).astype(np.int64)
 
     def _train(self, rows: Any, Y: LabelMatrix, rng: np.random.RandomState) -> None:
-        """Show the network every example that has something to rank, epoch after epoch; change the weights."""
+        """Train the weights on every example that has a pair to rank, epoch after epoch."""
         from labelsure.paper._kernels import train_epoch
 
         rate = check_number(self.learning_rate, name="learning_rate", above=0)
@@ -221,7 +222,7 @@ class BPMLLClassifier(MultiLabelClassifier):
 def draw_nguyen_widrow(
     low: FloatArray, high: FloatArray, n_units: int, rng: np.random.RandomState
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw initial weights (n_inputs, n_units) and biases (n_units,) of a layer of tanh units, as Nguyen and Widrow.
+    """Draw Nguyen and Widrow's initial weights (n_inputs, n_units) and biases (n_units,).
 
     For inputs rescaled to [-1, 1], each unit's weights point in a random direction and are 1.4 *
     n_units^(1/n_inputs) long (0.7, times 2 as tanh is steep within [-2, 2]); the biases spread the
@@ -230,7 +231,7 @@ def draw_nguyen_widrow(
     Examples
     --------
     >>> weights, bias = draw_nguyen_widrow(np.zeros(3), np.ones(3), 2, np.random.RandomState(0))
-    >>> np.linalg.norm(weights / 2, axis=0).round(4)  # weights of inputs of half the range are twice as large
+    >>> np.linalg.norm(weights / 2, axis=0).round(4)  # half the range: twice the weights
     array([1.7639, 1.7639])
     """
     length = 1.4 * n_units ** (1 / low.size)
@@ -246,7 +247,7 @@ def draw_nguyen_widrow(
 
 
 def _learn_cut(outputs: FloatArray, Y: LabelMatrix) -> tuple[FloatArray, float]:
-    """Regress the best cut of each example on its outputs; return the q weights and the constant."""
+    """Regress each example's best cut on its outputs; return the q weights and the constant."""
     from labelsure.paper._kernels import best_cuts
 
     inputs = np.column_stack([outputs, np.ones(len(outputs))])

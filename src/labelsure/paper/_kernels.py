@@ -58,7 +58,7 @@ def ranking_errors(outputs: FloatArray, labels: LabelMatrix, errors: FloatArray)
 
 @kernel
 def _activate(values: FloatArray, inputs: IntArray, weights: FloatArray, units: FloatArray) -> None:
-    """Compute a layer's units, which hold their biases, from the values of some inputs, the others being zero."""
+    """Compute a layer's units, which hold their biases, from the inputs that are not zero."""
     for p in range(inputs.size):
         row, value = weights[inputs[p]], values[p]
         for s in range(units.size):
@@ -71,7 +71,7 @@ def _activate(values: FloatArray, inputs: IntArray, weights: FloatArray, units: 
 def _correct(
     values: FloatArray, inputs: IntArray, weights: FloatArray, steps: FloatArray, keep: float
 ) -> None:
-    """Decay a layer's weights from some inputs, and move them by the inputs' values times the units' steps."""
+    """Decay a layer's weights from some inputs, and add the inputs' values times the steps."""
     for p in range(inputs.size):
         row, value = weights[inputs[p]], values[p]
         for s in range(steps.size):
@@ -98,7 +98,7 @@ def network_outputs(rows: Rows, network: Network) -> FloatArray:
 
     Reference : estimator_reference.network_outputs
     Requires : column numbers below the number of rows of hidden_weights
-    Cost : O(nonzeros * hidden units + n * hidden units * q) time, O(hidden units) memory beyond the result
+    Cost : O(nonzeros * hidden units + n * hidden units * q) time, O(hidden units) memory
     """
     outputs = np.empty((rows.indptr.size - 1, network.output_bias.size))
     hidden = np.empty(network.hidden_bias.size)
@@ -123,8 +123,8 @@ def train_epoch(
     as it has features.
 
     Reference : estimator_reference.train_epoch
-    Requires : no duplicate entries in the CSR matrix; at least one label on and one off in each example of order
-    Cost : O(nonzeros * hidden units + examples * hidden units * q) time, O(examples + features) memory
+    Requires : no duplicate entries in the CSR matrix; in each example a label on and one off
+    Cost : O((nonzeros + examples * q) * hidden units) time, O(examples + features) memory
     """
     data, indices, indptr = rows
     hidden_weights, hidden_bias, output_weights, output_bias = network
@@ -158,7 +158,7 @@ def train_epoch(
 
 @kernel
 def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
-    """Find for each example the cut of its outputs that misclassifies the fewest labels, the lowest such cut.
+    """Find for each example the lowest cut of its outputs that misclassifies the fewest labels.
 
     Candidates are the lowest output less ``margin``, the midpoints of neighbours, the highest plus
     ``margin``; a label is on iff its output is at least the cut.
@@ -184,7 +184,7 @@ def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
 
 @kernel
 def population_losses(log_odds: FloatArray, Y: LabelMatrix) -> FloatArray:
-    """Return the mean of Hamming loss and ranking loss of each of several predictions of the same examples.
+    """Return the mean of Hamming and ranking loss of several predictions of the same examples.
 
     A label is predicted iff its log-odds are above zero. The ranking loss of an example is the
     share of pairs (label on, label off) in which the first does not have the higher log-odds, and

@@ -163,7 +163,7 @@ class MLkNNClassifier(MultiLabelClassifier):
         return (on > off).astype(np.int64)
 
     def _joint_probabilities(self, X: MatrixLike) -> tuple[FloatArray, FloatArray]:
-        """Return P(H_b) P(C_j(x) | H_b) for b = 0 and b = 1, each of shape (n_objects, n_labels)."""
+        """Return P(H_b) P(C_j(x) | H_b) for b = 0 and b = 1, each of shape (n, n_labels)."""
         X = self._check_objects(X)
         counts = self.Y_[find_neighbours(X, self.X_, self.n_neighbors_)].sum(axis=1)
         labels = np.arange(self.n_labels_)
@@ -176,7 +176,7 @@ class MLkNNClassifier(MultiLabelClassifier):
 def find_neighbours(
     X: Any, references: Any, n_neighbours: int, *, exclude_self: bool = False
 ) -> IntArray:
-    r"""Return the rows of ``references`` nearest to each row of ``X`` in Euclidean distance, nearest first.
+    r"""Return the rows of ``references`` nearest to each row of ``X``, nearest first.
 
     A matrix product gives all distances fast but with rounding errors that tell duplicates apart at
     random. So it is used only to rule out what cannot be among the nearest, whatever the rounding;
@@ -238,7 +238,7 @@ def find_neighbours(
 
 
 def _nearest_of(near: BoolArray, X: Any, references: Any, n_neighbours: int) -> IntArray:
-    """Return, for each row of X, the nearest of the marked references; equal rows are equally far to the last bit."""
+    """Return the nearest of the marked references for each row of X; equal rows tie exactly."""
     rows, columns = np.nonzero(near)
     distances = np.empty(len(rows))
     for batch in gen_batches(len(rows), max(1, MAX_BATCH_VALUES // X.shape[1])):

@@ -23,7 +23,7 @@ from labelsure._parallel import one_thread, progress_bar
 from labelsure.learners._base import MultiLabelClassifier, as_dense, count_share
 
 SMALLEST_VARIANCE = 1e-9
-"""The least variance that a label may have in a component, relative to the component of largest variance."""
+"""The least variance of a label in a component, relative to the largest component's."""
 
 N_ELITES = 2
 """How many of the best strings go on unchanged."""
@@ -190,7 +190,7 @@ class MLNBClassifier(MultiLabelClassifier):
             return np.asarray(self.pca_.fit_transform(X))
 
     def _select(self, components: FloatArray, Y: LabelMatrix, smoothing: float) -> BoolArray:
-        """Search for the components with the least mean of Hamming loss and ranking loss over the folds."""
+        """Search for the components with the least Hamming and ranking loss over the folds."""
         from labelsure.paper._kernels import population_losses
 
         n, n_components = components.shape
@@ -236,7 +236,7 @@ class LogOdds(NamedTuple):
     constant: FloatArray
 
     def of(self, components: FloatArray) -> FloatArray:
-        """Return the log-odds, shape (n, q), of examples with components of shape (n, n_components)."""
+        """Return the log-odds, (n, q), of examples with components of shape (n, n_components)."""
         squares = np.einsum("ik,kj->ij", components**2, self.quadratic)
         return np.asarray(
             squares
@@ -246,7 +246,7 @@ class LogOdds(NamedTuple):
         )
 
     def of_subsets(self, components: FloatArray, strings: BoolArray) -> FloatArray:
-        """Return the log-odds, shape (n, n_strings, q), of each example by each subset of the components.
+        """Return the log-odds, (n, n_strings, q), of each example by each subset of components.
 
         One matrix product serves all subsets: (n, 2 n_components) with (2 n_components, n_strings *
         q).
@@ -265,7 +265,8 @@ def fit_log_odds(components: FloatArray, Y: LabelMatrix, smoothing: float) -> Lo
 
     Examples
     --------
-    >>> fit_log_odds(np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([[0], [0], [1], [1]]), 1.0).linear.round(6)
+    >>> components = np.array([[-1.0], [0.0], [0.0], [1.0]])
+    >>> fit_log_odds(components, np.array([[0], [0], [1], [1]]), 1.0).linear.round(6)
     array([[2.]])
     """
     on = Y.astype(np.float64)
@@ -286,7 +287,7 @@ def fit_log_odds(components: FloatArray, Y: LabelMatrix, smoothing: float) -> Lo
 
 
 def _moments(components: FloatArray, members: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance, (n_components, q), of the members that each column of ``members`` marks by ones."""
+    """Return mean and variance, (n_components, q), of the rows that each column marks by ones."""
     mean_of_all = components.mean(axis=0)[:, np.newaxis]
     centred = components - mean_of_all.T
     variance_of_all = (centred**2).sum(axis=0)[:, np.newaxis] / max(len(components) - 1, 1)
@@ -364,7 +365,7 @@ def _next_generation(
 
 
 def _draw_parents(n_strings: int, n_parents: int, rng: np.random.RandomState) -> IntArray:
-    """Draw ranks (0 is the best) by equally spaced pointers into the shares 1 / sqrt(rank + 1), in random order."""
+    """Draw ranks (0 is best) by equally spaced pointers into shares 1 / sqrt(rank + 1)."""
     shares = 1 / np.sqrt(np.arange(1, n_strings + 1))
     pointers = (np.arange(n_parents) + rng.random_sample()) / n_parents
     # the last share takes all pointers that rounding leaves beyond the sum of the shares before it

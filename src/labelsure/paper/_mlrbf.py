@@ -1,4 +1,4 @@
-"""ML-RBF: radial basis functions centred on clusters of each label's examples, weights by least squares."""
+"""ML-RBF: radial basis functions on clusters of each label's examples, least squares."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -198,7 +198,7 @@ class MLRBFClassifier(MultiLabelClassifier):
 
 
 def _distances(X: Any, centres: FloatArray) -> FloatArray:
-    """Return the distances of the rows of X from the centres, each computed on its own; sparse rows pass in batches."""
+    """Return the distances of the rows of X from the centres; sparse rows pass in batches."""
     from scipy.spatial.distance import cdist
 
     rows_at_once = max(1, MAX_BATCH_VALUES // X.shape[1])
@@ -209,7 +209,7 @@ def _distances(X: Any, centres: FloatArray) -> FloatArray:
 
 
 def _typical_distance(X: Any, centres: FloatArray) -> float:
-    """Return the mean distance between two centres or, where that is zero, from the examples to the centres, or 1."""
+    """Return the mean distance between centres or, if zero, from examples to centres, or 1."""
     from scipy.spatial.distance import pdist
 
     if len(centres) == 0:
@@ -219,7 +219,7 @@ def _typical_distance(X: Any, centres: FloatArray) -> float:
 
 
 def _count_distinct_rows(X: Any, at_most: int) -> int:
-    """Count the distinct rows of X, but no further than ``at_most``: usually that takes as many looks."""
+    """Count the distinct rows of X up to ``at_most``."""
     seen: set[bytes] = set()
     for i in range(X.shape[0]):
         if len(seen) >= at_most:

@@ -35,7 +35,8 @@ NEED = "{} needs an object with at least one label"
 def ranking_loss(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     r"""Return the mean share of pairs (a label the object has, one it has not) in the wrong order.
 
-    .. math:: \frac{1}{n} \sum_{i=1}^{n} \frac{|\{(j, r) : f_j(x_i) \le f_r(x_i),\ j \in \psi_i,\ r \notin \psi_i\}|}
+    .. math:: \frac{1}{n} \sum_{i=1}^{n} \frac{|\{(j, r) :
+       f_j(x_i) \le f_r(x_i),\ j \in \psi_i,\ r \notin \psi_i\}|}
        {|\psi_i| \, (q - |\psi_i|)}
 
     where :math:`f_j(x_i)` is the score of label j; equal scores are wrong, as in [1]_ and [2]_.
@@ -123,7 +124,7 @@ def one_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
 
 
 def coverage_error(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
-    r"""Return how many steps down the ranking it takes, on average, to meet every label an object has.
+    r"""Return the mean number of steps down the ranking to meet every label of an object.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} \max_{j \in \psi_i} \operatorname{rank}_j(x_i) - 1
 
@@ -171,7 +172,8 @@ def average_precision(Y_true: LabelMatrixLike, scores: MatrixLike) -> float:
     r"""Return the mean share of right labels among those ranked down to a label the object has.
 
     .. math:: \frac{1}{n} \sum_{i=1}^{n} \frac{1}{|\psi_i|} \sum_{j \in \psi_i}
-       \frac{|\{r \in \psi_i : \operatorname{rank}_r(x_i) \le \operatorname{rank}_j(x_i)\}|}{\operatorname{rank}_j(x_i)}
+       \frac{|\{r \in \psi_i : \operatorname{rank}_r(x_i) \le
+       \operatorname{rank}_j(x_i)\}|}{\operatorname{rank}_j(x_i)}
 
     where the highest score has rank 1, as in [1]_ and [2]_.
 
@@ -228,7 +230,7 @@ class _Ranking(NamedTuple):
 def _rankings(
     Y_true: LabelMatrixLike, scores: MatrixLike, need: str, *, pairs: bool = False
 ) -> Iterator[_Ranking]:
-    """Rank the labels of objects with a label, or of those with a pair, in blocks of bounded size."""
+    """Rank the labels of objects that have labels, or pairs, in blocks of bounded size."""
     true, array = _check_scores(Y_true, scores)
     n_relevant = true.sum(axis=1, dtype=np.int64)
     defined = (n_relevant > 0) & (n_relevant < true.shape[1]) if pairs else n_relevant > 0
@@ -269,7 +271,7 @@ def _check_scores(
     >>> _check_scores([[1, 0]], [[0.5, float("nan")]])
     Traceback (most recent call last):
     ...
-    ValueError: scores must be numbers, got nan in row 0, column 1. A label without a score cannot be ranked.
+    ValueError: scores must be numbers, got nan in row 0, column 1. A label without a score ...
     """
     if split_unknown(Y_true)[1] is not None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The paper's figures and settings, and its tables beside measured ones, as plain text of at most 100 columns."""
+"""The paper's figures and settings, and its tables beside measured ones, as plain text."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ def means(tables: Sequence[Tables]) -> Tables:
 
 
 def standard_deviations(tables: Sequence[Tables]) -> Tables:
-    """Return the standard deviation over several runs, with n - 1, of every figure; None where there is one run.
+    """Return the standard deviation (n - 1) over runs of every figure; None for a single run.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def standard_deviations(tables: Sequence[Tables]) -> Tables:
 
 
 def _combine(parts: Sequence[Any], function: Callable[[list[float]], float | None]) -> Any:
-    """Apply ``function`` to the figures in the same place of all ``parts``, nested alike, where all have them."""
+    """Apply ``function`` to the figures at the same place of all ``parts`` that have them."""
     if isinstance(parts[0], dict):
         shared = [key for key in parts[0] if all(key in part for part in parts)]
         return {key: _combine([part[key] for part in parts], function) for key in shared}
@@ -106,7 +106,7 @@ def single_prediction_table(name: str, means: Tables, deviations: Tables) -> str
 
 
 def region_table(name: str, means: Tables, deviations: Tables) -> str:
-    """Return the table of region sizes and errors of the data set ``name``, in percent of the test objects."""
+    """Return the table of region sizes and errors of a data set, in percent of test objects."""
     groups = [f"{100 - 100 * significance:.0f} %" for significance in SIGNIFICANCES.values()]
     caption = f"{name}: number of labelsets in the prediction regions, and errors, in % of the test objects"
     blocks = []
@@ -129,7 +129,7 @@ def region_table(name: str, means: Tables, deviations: Tables) -> str:
 
 
 def _keys_shown(paper: Tables, ours: Tables) -> list[str]:
-    """Return "empty", the paper's bins with those that only we have used, and "errors", in ascending order."""
+    """Return "empty", the paper's bins and those that only we have, and "errors"."""
     some_level = next(iter(ours))
     return [
         key
@@ -151,7 +151,7 @@ def _percentage(value: float | None) -> str:
 def _grid(
     groups: Sequence[str], rows: Sequence[tuple[str, Sequence[Cells]]], *, corner: str = ""
 ) -> str:
-    """Return rows under two lines of headings: the groups, and under each of them paper, ours and sd."""
+    """Return rows under two lines of headings: the groups, and in each paper, ours and sd."""
     names = ["", corner, *(name for name, _ in rows)]
     blocks = [[name.ljust(max(map(len, names))) for name in names]]
     blocks += [_block(heading, [cells[i] for _, cells in rows]) for i, heading in enumerate(groups)]
