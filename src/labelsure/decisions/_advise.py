@@ -212,11 +212,8 @@ def _ask(
         yield _ask_labelsets(level, of_labelsets, joint)
         yield _first_informative(_ask_labels(level, of_labels, by_label, Y, few, h) for h in counts)
         yield _ask_labels(level, of_labels, by_label, Y, few, None)
-        for question, control in CONTROLS.items():
-            target = round(1 - level, 10)
-            predictor = control(outputs, y, target=target)
-            predicted = predictor.predict(new_outputs).astype(bool)
-            yield _ask_control(question, level, target, predictor.reached, predicted, Y == 1, few)
+        for question in CONTROLS:
+            yield _ask_control(question, level, (outputs, y), new_outputs, Y == 1, few)
         yield _first_informative(_ask_review(level, *review) for review in reviews)
 
 
@@ -261,14 +258,11 @@ def _ask_labels(
 
 
 def _ask_control(
-    question: str,
-    level: float,
-    target: float,
-    reached: bool,
-    predicted: BoolArray,
-    Y: BoolArray,
-    few: float,
+    question: str, level: float, examples: Any, outputs: FloatArray, Y: BoolArray, few: float
 ) -> Answer:
+    target = round(1 - level, 10)
+    predictor = CONTROLS[question](*examples, target=target)
+    predicted = predictor.predict(outputs).astype(bool)
     hits = predicted & Y
     figures = {
         "labels": float(predicted.sum(axis=1).mean()),
@@ -285,7 +279,7 @@ def _ask_control(
     useful = figures["some"] >= 0.5 if question == "precision" else figures["labels"] <= few
     controller = f"{question.capitalize()}Controller(classifier, target={target:g})"
     code = f"{controller}.fit(X, y).predict(X_new)"
-    return Answer(question, level, useful and reached, words, code, figures)
+    return Answer(question, level, useful and predictor.reached, words, code, figures)
 
 
 def _ask_review(level: float, selector: ReviewSelector, new: FloatArray) -> Answer:

@@ -176,9 +176,9 @@ class Controller(WrappingClassifier):
         if not self.reached_:
             each = " in each fold" if n_folds > 1 else ""
             warnings.warn(
-                f"{size} calibration examples{each} are too few to certify target={self.target:g}:"
-                f" where they do not, {self._fallback}. Calibrate with more examples, or lower the"
-                " target.",
+                f"{size} calibration examples{each} are too few to certify"
+                f" target={float(self.target):g}, so {self._fallback}. Calibrate with more"
+                " examples, or lower the target.",
                 stacklevel=3,
             )
         if n_folds == 1:

@@ -71,10 +71,9 @@ class QuestionPlan:
     @property
     def spent(self) -> float:
         """What the answers so far have cost."""
-        labelsets = sum(asking.n_labelsets for asking in self.questions)
-        return sum(asking.n_labels for asking in self.questions) + (
-            self.labelset_cost * labelsets if labelsets else 0
-        )
+        n_labels = sum(asking.n_labels for asking in self.questions)
+        n_labelsets = sum(asking.n_labelsets for asking in self.questions)
+        return n_labels + (self.labelset_cost * n_labelsets if n_labelsets else 0)
 
     @property
     def settled(self) -> BoolArray:
@@ -84,8 +83,8 @@ class QuestionPlan:
     @property
     def labelsets(self) -> LabelMatrix:
         """The labelsets of the objects that are settled, in their order."""
-        found = [np.asarray(asking.labelset) for asking in self.questions if asking.settled]
-        return np.array(found, dtype=np.int8).reshape(len(found), len(self._region.label_names))
+        settled = [np.asarray(asking.labelset) for asking in self.questions if asking.settled]
+        return np.array(settled, dtype=np.int8).reshape(-1, len(self._region.label_names))
 
     @property
     def statement(self) -> str:
@@ -96,11 +95,9 @@ class QuestionPlan:
         parts += [self._region.statement]
         if isinstance(guarantee, Guarantee):
             bound = min(guarantee.error_bound(level), 1.0)
-            share = (
-                f", a share of at most {min(bound * n / k, 1.0):.3g} of the settled ones"
-                if k
-                else ""
-            )
+            share = ""
+            if k:
+                share = f", a share of at most {min(bound * n / k, 1.0):.3g} of the settled ones"
             parts.append(
                 "With truthful answers a settled labelset is wrong only where its region misses the"
                 " true one, whatever is asked about which object: in expectation at most"
@@ -160,6 +157,5 @@ def plan(region: LabelsetRegion, *, budget: float, labelset_cost: float = 1.0) -
             f"region must be a LabelsetRegion, got {type(region).__name__}. Use"
             " predictions.region(0.1)."
         )
-    return QuestionPlan(
-        region, check_number(budget, name="budget", at_least=0), check_labelset_cost(labelset_cost)
-    )
+    most = check_number(budget, name="budget", at_least=0)
+    return QuestionPlan(region, most, check_labelset_cost(labelset_cost))

@@ -117,16 +117,16 @@ class Question:
         """What a prediction has that is not right."""
         if self.label is not None:
             return f"a wrong value of {self.name!r}"
-        return {0: "a wrong labelset", 1: "more than 1 wrong label"}.get(
-            self.at_most, f"more than {self.at_most} wrong labels"
-        )
+        if self.whole:
+            return "a wrong labelset"
+        return f"more than {self.at_most} wrong label{'s' * (self.at_most > 1)}"
 
     def judge(self, predicted: LabelMatrix, Y: LabelMatrix) -> BoolArray:
         """Tell which predictions are right."""
         wrong = predicted != Y
-        right: BoolArray = (
-            ~wrong[:, self.label] if self.label is not None else wrong.sum(axis=1) <= self.at_most
-        )
+        right: BoolArray = wrong.sum(axis=1) <= self.at_most
+        if self.label is not None:
+            right = ~wrong[:, self.label]
         return right
 
 

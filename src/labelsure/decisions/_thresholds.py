@@ -282,12 +282,8 @@ class RecallSteps:
         rows, labels = np.nonzero(Y)
         distinct, position = np.unique(outputs[rows, labels], return_inverse=True)
         order = np.argsort(position, kind="stable")
-        return cls(
-            np.append(distinct, np.inf),
-            position[order] + 1,
-            rows[order],
-            Y.sum(axis=1, dtype=np.int64),
-        )
+        n_true = Y.sum(axis=1, dtype=np.int64)
+        return cls(np.append(distinct, np.inf), position[order] + 1, rows[order], n_true)
 
     def total_loss(self, d: int) -> Fraction:
         """Return the sum over the examples of the share of their labels missed at step d."""
@@ -455,11 +451,13 @@ def _count_in_sets(
         at_least = np.cumsum(reaching[:, :0:-1], axis=1)[:, ::-1]
         return np.ascontiguousarray(at_least.T)
 
+    n_predicted = count(cells.ravel())
     if unknown is None:
-        return count(cells[Y == 0]), count(cells.ravel())
-    return count_known(
-        count(cells[(Y == 0) & ~unknown]), count(cells[~unknown]), count(cells.ravel())
-    )
+        return count(cells[Y == 0]), n_predicted
+    n_false, n_known = count(cells[(Y == 0) & ~unknown]), count(cells[~unknown])
+    # 1 false of 1 where labels are predicted of which none is known
+    blank = ((n_known == 0) & (n_predicted > 0)).astype(np.int64)
+    return n_false + blank, n_known + blank
 
 
 def _test(
@@ -469,9 +467,7 @@ def _test(
     if check_choice(bound, BOUNDS, name="bound") == "betting":
         return betting_rejects(n_false / np.maximum(n_predicted, 1), level, float(delta))
     n = n_false.shape[1]
-    totals = [
-        sum_of_shares(parts, wholes) for parts, wholes in zip(n_false, n_predicted, strict=True)
-    ]
+    totals = map(sum_of_shares, n_false, n_predicted)
     return np.array([hoeffding_bentkus_p_value(total, n, level) <= delta for total in totals])
 
 
@@ -525,20 +521,6 @@ def expect_the_worst(outputs: FloatArray, Y: LabelMatrix, unknown: BoolArray | N
     worst = Y.copy()
     worst[blank, np.where(unknown, outputs, np.inf)[blank].argmin(axis=1)] = 1
     return worst
-
-
-def count_known(
-    n_false: IntArray, n_known: IntArray, n_predicted: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Return false and known labels among those predicted; 1 of 1 if none of them is known.
-
-    Examples
-    --------
-    >>> count_known(np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([4, 3, 0]))
-    (array([1, 1, 0]), array([2, 1, 0]))
-    """
-    blank = ((n_known == 0) & (n_predicted > 0)).astype(np.int64)
-    return n_false + blank, n_known + blank
 
 
 def add_assumption(statement: str, unknown: BoolArray | None) -> str:

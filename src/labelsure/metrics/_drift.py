@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -138,76 +137,58 @@ def check_scores_in_order(scores: ArrayLike) -> list[Any]:
     return values
 
 
-@dataclass
-class SimpleJumper:
-    r"""A betting martingale on small, on large or on no p-values, which changes its mind at times.
+Shares = tuple[float, float, float]
+
+
+def jump(
+    p_values: FloatArray, jump_rate: float, shares: Shares, log_capital: float
+) -> tuple[FloatArray, Shares]:
+    r"""Bet on small, large or no p-values; return the log of the capital after each, and shares.
 
     The capital is never negative, starts at 1, and its mean stays 1 while p-values are uniform.
 
     Three accounts :math:`\epsilon \in \{-1, 0, 1\}` start with a third of the capital C each. At
     each step a share J of the capital is spread evenly over them, and account :math:`\epsilon` is
     multiplied by :math:`1 + \epsilon (p - 1/2)` (Vovk et al. 2021, algorithm 1).
-
-    Parameters
-    ----------
-    jump_rate : float
-        The share J, above 0 and at most 1.
     """
-
-    jump_rate: float
-    log_capital: float = 0.0
-    shares: tuple[float, float, float] = (1 / 3, 1 / 3, 1 / 3)
-
-    def advance(self, p_values: FloatArray) -> FloatArray:
-        """Bet on further p-values and return the logarithm of the capital after each."""
-        stay, spread = 1 - self.jump_rate, self.jump_rate / 3
-        small, none, large = self.shares
-        log_capital, path = self.log_capital, []
-        for tilt in (p_values - 0.5).tolist():
-            # Shares instead of amounts: amounts leave the range of floats, and spreading keeps
-            # shares away from 0.
-            small = (stay * small + spread) * (1 - tilt)
-            none = stay * none + spread
-            large = (stay * large + spread) * (1 + tilt)
-            growth = small + none + large
-            small = small / growth
-            none = none / growth
-            large = large / growth
-            log_capital += math.log(growth)
-            path.append(log_capital)
-        self.shares, self.log_capital = (small, none, large), log_capital
-        return np.array(path, dtype=np.float64)
+    stay, spread = 1 - jump_rate, jump_rate / 3
+    small, none, large = shares
+    path = []
+    for tilt in (p_values - 0.5).tolist():
+        # Shares instead of amounts: amounts leave the range of floats, and spreading keeps
+        # shares away from 0.
+        small = (stay * small + spread) * (1 - tilt)
+        none = stay * none + spread
+        large = (stay * large + spread) * (1 + tilt)
+        growth = small + none + large
+        small = small / growth
+        none = none / growth
+        large = large / growth
+        log_capital += math.log(growth)
+        path.append(log_capital)
+    return np.array(path, dtype=np.float64), (small, none, large)
 
 
-@dataclass
-class PowerMixture:
-    r"""A betting martingale on small p-values with every power at once.
+def mix_powers(p_values: FloatArray, n_before: int, before: float) -> tuple[FloatArray, float]:
+    r"""Bet on small p-values with every power at once; return the log of the capital after each.
 
     The capital after n p-values is (Vovk, Nouretdinov, Gammerman 2003), with :math:`L = -\sum \ln
-    p_i`,
+    p_i`, which is ``before`` for the earlier ones and returned for all,
 
     .. math:: \int_0^1 \prod_{i=1}^{n} \epsilon \, p_i^{\epsilon - 1} \, d\epsilon
         = e^L L^{-n-1} \gamma(n + 1, L) = \frac{1}{n + 1} \, {}_1F_1(1; n + 2; L)
 
     with the lower incomplete gamma function, and Kummer's function where that would underflow.
     """
-
-    n_p_values: int = 0
-    total: float = 0.0
-
-    def advance(self, p_values: FloatArray) -> FloatArray:
-        """Bet on further p-values and return the logarithm of the capital after each."""
-        n = self.n_p_values + 1.0 + np.arange(len(p_values))
-        totals = np.cumsum(np.concatenate([[self.total], -np.log(p_values)]))
-        self.n_p_values += len(p_values)
-        self.total = float(totals[-1])
-        total, path = totals[1:], np.empty(len(p_values))
-        # else the other form: its incomplete gamma function is above one half, and the sum huge
-        few = total <= n + 1
-        path[few] = np.log(hyp1f1(1, n[few] + 2, total[few])) - np.log(n[few] + 1)
-        m, large = n[~few] + 1, total[~few]
-        path[~few] = large + gammaln(m) + np.log(gammainc(m, large)) - m * np.log(large)
-        return path
+    n = n_before + 1.0 + np.arange(len(p_values))
+    totals = np.cumsum(np.concatenate([[before], -np.log(p_values)]))
+    total, path = totals[1:], np.empty(len(p_values))
+    # else the other form: its incomplete gamma function is above one half, and the sum huge
+    few = total <= n + 1
+    path[few] = np.log(hyp1f1(1, n[few] + 2, total[few])) - np.log(n[few] + 1)
+    m, large = n[~few] + 1, total[~few]
+    path[~few] = large + gammaln(m) + np.log(gammainc(m, large)) - m * np.log(large)
+    return path, float(totals[-1])
 
 
 class ExchangeabilityMartingale:
@@ -281,8 +262,8 @@ class ExchangeabilityMartingale:
         self.jump_rate = check_number(jump_rate, name="jump_rate", above=0)
         if self.jump_rate > 1:
             raise ValueError(f"jump_rate must be above 0 and at most 1, got {jump_rate!r}.")
-        jumps = method == "simple_jumper"
-        self._betting = SimpleJumper(self.jump_rate) if jumps else PowerMixture()
+        self._shares: Shares = (1 / 3, 1 / 3, 1 / 3)
+        self._total = 0.0
         self._log_path: list[float] = []
         self._alarm: int | None = None
 
@@ -309,7 +290,13 @@ class ExchangeabilityMartingale:
             Above 0 and at most 1, in the order of their arrival. If one is refused none is taken
             in.
         """
-        path = self._betting.advance(check_p_values(p_values, allow_zero=False)).tolist()
+        checked = check_p_values(p_values, allow_zero=False)
+        if self.method == "simple_jumper":
+            capital = self._log_path[-1] if self._log_path else 0.0
+            bets, self._shares = jump(checked, self.jump_rate, self._shares, capital)
+        else:
+            bets, self._total = mix_powers(checked, len(self), self._total)
+        path = bets.tolist()
         if self._alarm is None and path and max(path) >= math.log(self.alarm_at):
             first = next(n for n, log in enumerate(path) if log >= math.log(self.alarm_at))
             self._alarm = len(self) + first + 1
