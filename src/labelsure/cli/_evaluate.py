@@ -7,18 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labelsure.cli import _arguments as arguments
-from labelsure.cli._common import (
-    aligned,
-    answer_rows,
-    in_one_line,
-    labels_in_words,
-    note_unseen,
-    open_data,
-    open_trained,
-    say,
-    versions,
-    write_whole,
-)
+from labelsure.cli import _common as common
 
 LEVELS = ("80", "90", "95")
 MOSTLY = 0.8
@@ -61,18 +50,18 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Predict all rows, and print the figures."""
-    trained = open_trained(options)
-    with in_one_line():
-        table = open_data(options.data, trained.schema, labels=True)
+    trained = common.open_trained(options)
+    with common.in_one_line():
+        table = common.open_data(options.data, trained.schema, labels=True)
         rows = table.read()
-    note_unseen(table)
-    answers = answer_rows(trained.model, rows.X)
+    common.note_unseen(table)
+    answers = common.answer_rows(trained.model, rows.X)
     figures = judge(trained.model, answers, rows.Y, list(dict.fromkeys(options.confidence)))
     if options.output is not None:
         about = {"model": str(options.model), "data": str(options.data)}
-        document = {**about, **figures, "versions": versions()}
-        write_whole(options.output, json.dumps(document, indent=1) + "\n")
-    say("\n".join(_lines(f"{options.data}", figures, labels_in_words(trained.model))))
+        document = {**about, **figures, "versions": common.versions()}
+        common.write_whole(options.output, json.dumps(document, indent=1) + "\n")
+    common.say("\n".join(_lines(f"{options.data}", figures, common.labels_in_words(trained.model))))
 
 
 def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, Any]:
@@ -189,7 +178,9 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
         "",
         "Regions: how often they hold the true labelset, how many labelsets they have, labels left"
         " undecided",
-        *aligned([REGION_COLUMNS.split(", "), *map(_region_cells, figures["levels"].items())]),
+        *common.aligned(
+            [REGION_COLUMNS.split(", "), *map(_region_cells, figures["levels"].items())]
+        ),
         "",
         *_single_lines(figures, labels_are),
         f"Most plausible labelset: mean confidence {figures['confidence']:.3f}, credibility"
@@ -197,7 +188,7 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
         *([] if person is None else [str(AnswersOfPerson(**person))]),
         "",
         f"Labels as predicted, and sure and ruled out at {level} %",
-        *aligned([LABEL_COLUMNS.split(", "), *map(_label_cells, figures["labels"])]),
+        *common.aligned([LABEL_COLUMNS.split(", "), *map(_label_cells, figures["labels"])]),
         *([hint] if undecided > MOSTLY else []),
     ]
 
@@ -213,9 +204,8 @@ def _region_cells(judged: tuple[str, dict[str, float]]) -> list[str]:
 
 def _label_cells(row: dict[str, Any]) -> list[str]:
     f1 = "-" if row["f1"] is None else f"{row['f1']:.3f}"
-    counts = [str(row[key]) for key in ("objects", "predicted", "right")]
-    decided = [str(row[key]) for key in ("sure", "sure_wrong", "ruled_out", "ruled_out_wrong")]
-    return [row["label"], *counts, f1, *decided]
+    counts = [str(value) for name, value in row.items() if name not in ("label", "f1")]
+    return [row["label"], *counts[:3], f1, *counts[3:]]
 
 
 def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
@@ -237,4 +227,4 @@ def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
     did = say_what_wrapping_did(*briers, ours["f1_macro"], alone["f1_macro"])
     if answered != "f1":
         did += f" With --predict-for f1 macro F is {single['f1']['f1_macro']:.3f}."
-    return [*aligned(rows), f"* {labels_are}", did]
+    return [*common.aligned(rows), f"* {labels_are}", did]

@@ -7,15 +7,7 @@ from typing import Any
 
 from labelsure._errors import CommandError
 from labelsure.cli import _arguments as arguments
-from labelsure.cli._common import (
-    aligned,
-    answer_rows,
-    in_one_line,
-    note_unseen,
-    open_data,
-    open_trained,
-    say,
-)
+from labelsure.cli import _common as common
 
 LOW = 0.05  # a credibility of at most this needs an explanation
 
@@ -40,12 +32,12 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Find the row, predict it alone, and say why."""
-    trained = open_trained(options)
-    with in_one_line():
-        table = open_data(options.data, trained.schema, labels=None)
+    trained = common.open_trained(options)
+    with common.in_one_line():
+        table = common.open_data(options.data, trained.schema, labels=None)
         x, y = _find_row(table, options.row)
-    note_unseen(table)
-    say("\n\n".join(_paragraphs(trained.model, x, y, options)))
+    common.note_unseen(table)
+    common.say("\n\n".join(_paragraphs(trained.model, x, y, options)))
 
 
 def _find_row(table: Any, row: int) -> tuple[Any, Any]:
@@ -65,7 +57,7 @@ def _paragraphs(model: Any, x: Any, y: Any, options: Namespace) -> list[str]:
     import numpy as np
 
     significance = arguments.significance_of(options.confidence)
-    answers = answer_rows(model, x)
+    answers = common.answer_rows(model, x)
     predictions = replace(answers.predictions, index=np.array([options.row]))
     summaries = predictions.summary(significance, top=options.top)
     summary = summaries[0]
@@ -116,7 +108,7 @@ def _label_lines(predictions: Any, summary: Any) -> str:
     p_values = predictions.label_p_values[0].tolist()
     for name, (off, on) in zip(predictions.label_names, p_values, strict=True):
         rows.append((name, f"{on:.4f}", f"{off:.4f}", verdicts.get(name, "-").replace("_", " ")))
-    return "\n".join(["Label by label:", *aligned(rows)])
+    return "\n".join(["Label by label:", *common.aligned(rows)])
 
 
 def _credibility(credibility: float) -> str:
@@ -147,4 +139,4 @@ def _fold_lines(model: Any, x: Any, answers: Any) -> str:
     for name, (n, stranger) in zip(names, counts, strict=True):
         rows.append((name, str(n), str(stranger), f"{stranger / n:.3f}"))
     intro = "Its most plausible labelset, as the model of each fold sees them beside its examples:"
-    return "\n".join([intro, *aligned(rows)])
+    return "\n".join([intro, *common.aligned(rows)])

@@ -7,19 +7,7 @@ from typing import Any
 
 from labelsure._errors import CommandError
 from labelsure.cli import _arguments as arguments
-from labelsure.cli._common import (
-    connected,
-    counted,
-    few,
-    in_one_line,
-    kept_beside,
-    labels_in_words,
-    note,
-    noted_warnings,
-    one_line,
-    readable_size,
-    say,
-)
+from labelsure.cli import _common as common
 
 
 def add_parser(commands: Any) -> None:
@@ -52,7 +40,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Read the table, fit, on a cluster if there is one, save, and say what was done."""
-    with connected(options.scheduler):
+    with common.connected(options.scheduler):
         _fit_and_save(options)
 
 
@@ -60,25 +48,25 @@ def _fit_and_save(options: Namespace) -> None:
     from labelsure.conformal._memory import KeptResults
     from labelsure.model_file import save_model
 
-    with in_one_line():
+    with common.in_one_line():
         schema, rows = read_examples(options.data, options)
     model = _make_model(options, schema)
     constant = _check_rows(options, rows.Y, schema)
-    say(_describe(options, schema, rows.Y))
-    with kept_beside(options.output, "finished fit", _count_fits) as folder:
+    common.say(_describe(options, schema, rows.Y))
+    with common.kept_beside(options.output, "finished fit", _count_fits) as folder:
         model.memory = KeptResults(folder, tell=_tell)
         try:
-            with noted_warnings(but=_warnings_of(constant)):
+            with common.noted_warnings(but=_warnings_of(constant)):
                 model.fit(rows.X, rows.Y, label_names=list(schema.label_names))
         except ValueError as error:  # which would come again
             shutil.rmtree(folder, ignore_errors=True)
-            reason = one_line(error)
+            reason = common.one_line(error)
             raise CommandError(f"{options.learner} could not be fitted: {reason}") from error
-        with in_one_line():
+        with common.in_one_line():
             save_model(model, options.output, table=schema.to_json())
-    say(labels_in_words(model))
-    say(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
-    say(f"Saved to {options.output} ({readable_size(options.output)}).")
+    common.say(common.labels_in_words(model))
+    common.say(f"At 95 % confidence: {model.calibrator_.guarantee.sentence(0.05)}")
+    common.say(f"Saved to {options.output} ({common.readable_size(options.output)}).")
 
 
 def _count_fits(folder: Path) -> int:
@@ -86,7 +74,7 @@ def _count_fits(folder: Path) -> int:
 
 
 def _tell(n_kept: int, n_fits: int) -> None:
-    note(f"{n_kept} of {n_fits} fits were finished already, by a run that was interrupted.")
+    common.note(f"{n_kept} of {n_fits} fits were finished already, by a run that was interrupted.")
 
 
 def read_examples(path: Path, options: Namespace) -> tuple[Any, Any]:
@@ -94,7 +82,7 @@ def read_examples(path: Path, options: Namespace) -> tuple[Any, Any]:
     from labelsure.datasets import infer_schema, open_table
 
     chosen = ("separator", "text", "categorical", "drop")
-    with noted_warnings():
+    with common.noted_warnings():
         columns = {name: getattr(options, name) for name in chosen}
         schema = infer_schema(path, _label_columns(options), **columns)
     if not schema.label_names:
@@ -144,7 +132,7 @@ def check_folds(options: Namespace, n_rows: int, n_folds: int) -> None:
     """Raise CommandError if there are too few rows for the folds."""
     if n_folds < 2 or n_rows < 2 * n_folds:
         raise CommandError(
-            f"{options.data}: {counted(n_rows, 'row')} for {n_folds} folds; there must be at least"
+            f"{options.data}: {common.counted(n_rows, 'row')} for {n_folds} folds; there must be at least"
             " 2 folds with 2 rows in each. Bring more rows, or choose another number with --folds."
         )
 
@@ -165,8 +153,8 @@ def _check_rows(options: Namespace, Y: Any, schema: Any) -> list[int]:
         if names := [schema.label_names[j] for j in constant if counts[j] == count]:
             said.append(f"{', '.join(map(repr, names))} in {in_rows}")
     if said:
-        note(
-            f"{options.data}: {counted(len(constant), 'label')} without variation:"
+        common.note(
+            f"{options.data}: {common.counted(len(constant), 'label')} without variation:"
             f" {'; '.join(said)}. Nothing can be learned about that, so it is predicted as it is"
             " here."
         )
@@ -185,13 +173,13 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
     inductive = options.guarantee == arguments.INDUCTIVE
     folds = "30 % of the rows calibrate" if inductive else f"{options.folds} folds"
     lines = [
-        f"{options.data}: {len(Y)} rows, {counted(len(schema.columns), 'column')} to learn from,"
-        f" {counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",
+        f"{options.data}: {len(Y)} rows, {common.counted(len(schema.columns), 'column')} to learn from,"
+        f" {common.counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",
         "Prepared anew in every fold:",
     ]
     for kind, what in describe_preparation(options.learner, schema).items():
         columns = [schema.columns[j].name for j in schema.of_kind(kind)]
-        lines += [f"  {few(columns, f'{kind} column')}: {what}"] if columns else []
+        lines += [f"  {common.few(columns, f'{kind} column')}: {what}"] if columns else []
     lines += [
         f"Learner {options.learner}: {arguments.LEARNERS[options.learner]}.",
         f"Measure {options.measure}, guarantee {options.guarantee}, {folds}, seed {options.seed}.",

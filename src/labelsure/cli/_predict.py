@@ -16,19 +16,7 @@ from labelsure import _files
 from labelsure._errors import BatchError, CommandError, import_optional
 from labelsure._version import __version__
 from labelsure.cli import _arguments as arguments
-from labelsure.cli._common import (
-    connected,
-    csv_text,
-    in_one_line,
-    kept_beside,
-    map_in_order,
-    note_unseen,
-    open_data,
-    open_trained,
-    printable,
-    say,
-    whole_file,
-)
+from labelsure.cli import _common as common
 
 BATCH_ROWS = 10_000
 # between labels in a cell of CSV is the first of these that is in none of their names
@@ -62,15 +50,17 @@ def add_parser(commands: Any) -> None:
 
 def run(options: Namespace) -> None:
     """Predict batch by batch, and write the file when all are there."""
-    trained = open_trained(options)
-    with connected(options.scheduler) as client, in_one_line():
-        table = open_data(options.data, trained.schema, keep=options.keep, batch_size=options.batch)
+    trained = common.open_trained(options)
+    with common.connected(options.scheduler) as client, common.in_one_line():
+        table = common.open_data(
+            options.data, trained.schema, keep=options.keep, batch_size=options.batch
+        )
         answerer = _make_answerer(trained, options)
         use = _print_answers if options.output is None else _write_answers
         n_rows = use(answerer, table, options, client)
         if not n_rows:
             raise CommandError(f"{options.data} has no rows to predict.")
-    note_unseen(table)
+    common.note_unseen(table)
 
 
 class Part(NamedTuple):
@@ -129,7 +119,9 @@ def _print_answers(answerer: BatchAnswerer, table: Any, _: Namespace, client: An
     with _progress(table) as bar:
         for part in _answer(answerer, table, client):
             text = (b"" if n_rows else answerer.answers.head()) + part.content
-            sys.stdout.write(printable(text.decode()) if sys.stdout.isatty() else text.decode())
+            sys.stdout.write(
+                common.printable(text.decode()) if sys.stdout.isatty() else text.decode()
+            )
             sys.stdout.flush()
             n_rows += part.n_rows
             bar.update(part.n_rows)
@@ -141,7 +133,9 @@ def _write_answers(answerer: BatchAnswerer, table: Any, options: Namespace, clie
     from labelsure.datasets import DatasetError
 
     finished: dict[int, int] = {}  # the number of rows of each part, by the first row
-    with kept_beside(options.output, "finished row", lambda _: sum(finished.values())) as folder:
+    with common.kept_beside(
+        options.output, "finished row", lambda _: sum(finished.values())
+    ) as folder:
         parts = Parts(folder, options)
         with _progress(table) as bar:
 
@@ -164,19 +158,19 @@ def _write_answers(answerer: BatchAnswerer, table: Any, options: Namespace, clie
                 finished.clear()
                 raise
         if finished:
-            with whole_file(options.output) as file:
-                answerer.answers.join((parts.read_back(start) for start in sorted(finished)), file)
+            with common.whole_file(options.output) as file:
+                answerer.answers.join(map(parts.read_again, sorted(finished)), file)
     n_rows = sum(finished.values())
     if n_rows:
         level = f"regions at {options.confidence} % confidence"
-        say(f"{options.output.name}: {n_rows} rows, {level}")
+        common.say(f"{options.output.name}: {n_rows} rows, {level}")
     return n_rows
 
 
 def _answer(answerer: BatchAnswerer, batches: Iterable[Any], client: Any) -> Iterator[Part]:
     """Yield the answers for batches in order; rows that cannot be predicted are an error of one line."""
     try:
-        yield from map_in_order(answerer, batches, client)
+        yield from common.map_in_order(answerer, batches, client)
     except BatchError as error:
         raise CommandError(str(error)) from error
 
@@ -215,14 +209,11 @@ class Parts:
         except OSError:
             return None
 
-    def read_back(self, start: int) -> bytes:
+    def read_again(self, start: int) -> bytes:
         """Return a part that was there a moment ago."""
-        content = self.read(start)
-        if content is None:
-            raise CommandError(
-                f"finished rows in {self.folder} were removed or damaged before the output was"
-                " whole."
-            )
+        if (content := self.read(start)) is None:
+            gone = "were removed or damaged before the output was whole."
+            raise CommandError(f"finished rows in {self.folder} {gone}")
         return content
 
     def _path(self, start: int) -> Path:
@@ -265,7 +256,7 @@ class CsvAnswers(AnswerFormat):
 
     def head(self) -> bytes:
         """Return the line of names."""
-        return csv_text([self.schema.names]).encode()
+        return common.csv_text([self.schema.names]).encode()
 
     def part(self, cells: dict[str, Any]) -> bytes:
         """Return one line per row."""
@@ -274,7 +265,7 @@ class CsvAnswers(AnswerFormat):
             return value if isinstance(value, str) else self.separator.join(value)
 
         columns = [_column(cells[name], write, "{:.6g}".format) for name in self.schema.names]
-        return csv_text(zip(*columns, strict=True)).encode()
+        return common.csv_text(zip(*columns, strict=True)).encode()
 
 
 class JsonAnswers(AnswerFormat):

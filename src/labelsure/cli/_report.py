@@ -5,16 +5,7 @@ from typing import Any
 
 from labelsure._errors import CommandError
 from labelsure.cli import _arguments as arguments
-from labelsure.cli._common import (
-    answer_rows,
-    in_one_line,
-    note,
-    note_unseen,
-    open_data,
-    open_trained,
-    readable_size,
-    say,
-)
+from labelsure.cli import _common as common
 
 
 def add_parser(commands: Any) -> None:
@@ -41,23 +32,23 @@ def run(options: Namespace) -> None:
     """Predict all rows, and write the page."""
     from labelsure.report import write_report
 
-    trained = open_trained(options)
+    trained = common.open_trained(options)
     named = [] if options.name is None else [options.name]
     keep = [*dict.fromkeys([*options.group, *named])]
-    with in_one_line():
-        table = open_data(options.data, trained.schema, labels=None, keep=keep)
+    with common.in_one_line():
+        table = common.open_data(options.data, trained.schema, labels=None, keep=keep)
         if not table.labels:
-            note(
+            common.note(
                 f"{options.data} does not have all labels: the page shows predictions, compared"
                 " with nothing."
             )
         rows = table.read()
-    note_unseen(table)
+    common.note_unseen(table)
     objects = rows.kept[options.name] if named else map(str, range(1, rows.n_rows + 1))
     groups = {column: [cell or "(none)" for cell in rows.kept[column]] for column in options.group}
-    answers = answer_rows(trained.model, rows.X)
+    answers = common.answer_rows(trained.model, rows.X)
     try:
-        with in_one_line():
+        with common.in_one_line():
             write_report(
                 options.output,
                 answers.predictions,
@@ -71,4 +62,4 @@ def run(options: Namespace) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise CommandError(f"{options.output} could not be written: {reason}.") from error
-    say(f"{options.output.name}: {rows.n_rows} rows, {readable_size(options.output)}")
+    common.say(f"{options.output.name}: {rows.n_rows} rows, {common.readable_size(options.output)}")
