@@ -55,7 +55,7 @@ class CategoryEngine(LabelsetEngine):
     def at_level(self, significance: Fraction) -> tuple[LabelsetEngine, IntArray]:
         """Return the engine that decides about regions, and each object's smallest numerator."""
         parts, smallest = zip(*(part.at_level(significance) for part in self.parts), strict=True)
-        return CategoryEngine(parts), smallest[0]
+        return self if parts == self.parts else CategoryEngine(parts), smallest[0]
 
     def under(self, inequalities: Sequence[Inequality]) -> "CategoryEngine":
         """Return the engine whose candidates obey some inequalities as well."""
@@ -135,7 +135,8 @@ class GroupedEngine(LabelsetEngine):
         """Return the engine that decides about regions, and each object's smallest numerator."""
         at_level = [engine.at_level(significance) for engine in self.engines]
         engines, smallest = zip(*at_level, strict=True)
-        return GroupedEngine(engines, self.places), self._gather(smallest)
+        grouped = self if engines == self.engines else GroupedEngine(engines, self.places)
+        return grouped, self._gather(smallest)
 
     def under(self, inequalities: Sequence[Inequality]) -> "GroupedEngine":
         """Return the engine whose candidates obey some inequalities as well."""
