@@ -233,33 +233,31 @@ class Costs:
             No score is larger in magnitude, nor is a partial sum of one.
         """
         n_objects, n_labels = shape
-        parts = self._check(shape, form, bound)
+        checked = self._check(shape, form, bound)
         below = min(2 * exponent, _exponent_below_root(bound)) if form == "root" else exponent
         pairwise = None if self.pairwise is None else _round_pairs(self.pairwise, shape, below)
-        alike = all(len(part) == 1 for part in parts) and (pairwise is None or pairwise.ndim == 2)
-        terms, off, on = (to_fixed_point(part, below) for part in parts)
-        rows = (
-            1 if alike else n_objects,
-            n_labels,
-        )  # one that stands for all, where they are alike
+        per_object = pairwise is not None and pairwise.ndim == 3
+        shared = not per_object and all(len(rows) == 1 for rows in checked)
+        rows_shape = (1 if shared else n_objects, n_labels)
+        terms, off, on = (to_fixed_point(rows, below) for rows in checked)
         constant: IntArray = terms.sum(axis=1)
-        general = Energy(np.zeros(rows[0], dtype=np.int64), np.zeros(rows, dtype=np.int64))
-        by_cardinality = (
-            None if self.by_cardinality is None else to_fixed_point(self.by_cardinality, exponent)
+        by_cardinality: IntArray | None = None
+        if self.by_cardinality is not None:
+            by_cardinality = to_fixed_point(self.by_cardinality, exponent)
+        general = Energy(
+            np.zeros(rows_shape[0], dtype=np.int64), np.zeros(rows_shape, dtype=np.int64)
         )
-        if (
-            form == "none" and self.constant is not None
-        ):  # a penalty, so that no link of another measure applies to it
+        if form == "none" and self.constant is not None:
+            # a penalty, so that no link of another measure applies to it
             flat = np.full(n_labels + 1, constant[0], dtype=np.int64)
             by_cardinality = flat if by_cardinality is None else flat + by_cardinality
         elif form == "maximum":
-            general = replace(general, maxima=(Maximum(_repeat(off, rows), _repeat(on, rows)),))
+            maximum = Maximum(_repeat(off, rows_shape), _repeat(on, rows_shape))
+            general = replace(general, maxima=(maximum,))
         elif form != "none":
             link = SquareRoot(2 * exponent - below) if form == "root" else None
-            empty = constant if self.off is None else constant + off.sum(axis=1)
-            general = Energy(
-                _repeat(empty, rows[:1]), _repeat(on - off, rows), pairwise=pairwise, link=link
-            )
+            empty = _repeat(constant + off.sum(axis=1), rows_shape[:1])
+            general = Energy(empty, _repeat(on - off, rows_shape), pairwise=pairwise, link=link)
         if by_cardinality is not None or self.anchors is not None:
             per_distance = int(to_fixed_point(self.per_distance, exponent))
             general = replace(general, penalty=Penalty(by_cardinality, self.anchors, per_distance))
@@ -268,9 +266,9 @@ class Costs:
             general = own.put_into(general, exponent, bound)
         if len(general.constant) != n_objects:
             general = general.take(np.zeros(n_objects, dtype=np.int64))
-        return (
-            general if own is None or own.sizes is None else own.put_into(general, exponent, bound)
-        )
+        if own is not None and own.sizes is not None:
+            general = own.put_into(general, exponent, bound)
+        return general
 
     def _check(self, shape: tuple[int, int], form: Form, bound: float) -> list[FloatArray]:
         """Return constant, off and on as rows of terms, or say what is wrong with them."""
