@@ -22,13 +22,13 @@ NEW = RNG.normal(size=(20, 5))
 LOGISTIC = MultiOutputClassifier(LogisticRegression())
 
 MODELS = {
-    "cross": (CrossConformalClassifier(LOGISTIC, cv=5, guarantee="exact", random_state=0), 15),
+    "cross": (CrossConformalClassifier(LOGISTIC, cv=5, guarantee="exact", random_state=0), 10),
     "inductive": (InductiveConformalClassifier(LOGISTIC, random_state=0), 1),
     "pool": (
         CrossConformalClassifier(
             PooledClassifier([("a", LOGISTIC), ("b", MLkNNClassifier(5))]), cv=5, random_state=0
         ),
-        15,
+        10,
     ),
     "label-wise": (
         LabelWiseConformalClassifier(MLkNNClassifier(5), cv=4, smoothed=True, random_state=0),

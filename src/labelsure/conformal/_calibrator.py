@@ -60,7 +60,6 @@ from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import Empty, make_engine
 from labelsure.engine._results import EngineOptions
 from labelsure.engine._rules import LabelsetRules
-from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import AutoMeasure, Measure, Need, PosteriorMeasure
 from labelsure.measures._choice import MeasureChoice, MeasureChoices
 from labelsure.measures._costs import SCORE_BITS
@@ -167,14 +166,6 @@ def gather_examples(
             None if part is None else part[rows] for part in (categories, weights)
         ]
         fold = FoldExamples(model.outputs, Y[rows], X_fold, Y[train], outputs, trained_on, *of_fold)
-        # pools learn weights from their whole training part, so what they say differs between the
-        # folds of a group
-        pooled = isinstance(getattr(model.model, "estimator", None), LogitPool)
-        if learned and model.shared is not None and not pooled:
-            groups = model.shared.groups
-            fold = replace(
-                fold, group=int(groups[rows[0]]), outside=groups[train] != groups[rows[0]]
-            )
         folds.append(fold)
     return folds
 

@@ -19,6 +19,7 @@ from labelsure.engine._fold_arrays import Fold
 from labelsure.engine._fold_engine import make_engine
 from labelsure.engine._rules import LabelsetRules
 from labelsure.measures import MANY_LABELS, AutoMeasure, ForestMeasure, Measure, MeasureSum, Need
+from labelsure.measures._base import rows_with_outputs
 from labelsure.measures._choice import MeasureChoice
 from labelsure.measures._sparse_outputs import SparseOutputs
 
@@ -30,16 +31,12 @@ def choose_for_folds(
     n_jobs: int | None,
     rules: LabelsetRules | None = None,
 ) -> list[MeasureChoice]:
-    """Return what each fold chooses by its training part and the constraints.
-
-    Folds of a group choose once, by the training examples that none of them calibrates with.
-    """
-    groups = [-k - 1 if fold.group is None else fold.group for k, fold in enumerate(folds)]
-    first = {group: groups.index(group) for group in groups}
-    jobs = (delayed(_choose_by_fold)(recipe, folds[k], seeds[k], rules) for k in first.values())
-    chosen = run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(first))
-    by_group = dict(zip(first, chosen, strict=True))
-    return [by_group[group] for group in groups]
+    """Return what each fold chooses by its training part and by rules that labelsets obey."""
+    jobs = (
+        delayed(_choose_by_fold)(recipe, fold, seed, rules)
+        for fold, seed in zip(folds, seeds, strict=True)
+    )
+    return run_jobs(jobs, n_jobs=n_jobs, description="choosing measures", total=len(folds))
 
 
 def _choose_by_fold(
@@ -51,7 +48,7 @@ def _choose_by_fold(
     assert labels is not None  # the recipe needs both
     assert outputs is not None
     outputs = outputs.dense(slice(None)) if isinstance(outputs, SparseOutputs) else outputs
-    rows = np.arange(len(labels)) if fold.outside is None else np.flatnonzero(fold.outside)
+    rows = np.flatnonzero(rows_with_outputs(outputs))
     objects = None if objects is None else _safe_indexing(objects, rows)
     return choose_measure(
         set_missing_seeds(clone(recipe), seed), labels[rows], outputs[rows], objects, rules

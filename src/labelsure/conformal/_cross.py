@@ -37,10 +37,11 @@ class CrossConformalClassifier(LabelsetClassifier):
         :class:`~labelsure.MLRBFClassifier`.
     measure : Measure, "auto" or None, default=None
         The nonconformity measure; None is :class:`~labelsure.measures.PosteriorMeasure`, whose
-        parameters are learned from out-of-fold outputs: ten more fits on three fifths of the
-        examples, for any number of folds from five on, and five more per fold with fewer. The
-        paper's is ``PowerMeasure(d=4)``. "auto" chooses one for each fold by inner
-        cross-validation, see :class:`AutoMeasure`.
+        parameters are learned from out-of-fold outputs: five more fits on three fifths of the
+        examples for any number of folds from five on, four on half of them with four folds, and
+        three on two thirds of each training part with fewer. The paper's is
+        ``PowerMeasure(d=4)``. "auto" chooses one for each fold by inner cross-validation, see
+        :class:`AutoMeasure`.
     cv : int, splitter or iterable of (train, calibration) index pairs, default=10
         An int is that many shuffled folds of sizes as equal as possible. With a splitter of your
         own, no example may calibrate twice or calibrate a model that it trained; examples in no

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from labelsure._checks import BoolArray, FloatArray, LabelMatrix, MatrixLike
+from labelsure._checks import FloatArray, LabelMatrix, MatrixLike
 from labelsure.conformal._taxonomy import Categories
 from labelsure.measures import Measure, Need
 from labelsure.measures._sparse_outputs import SparseOutputs
@@ -46,15 +46,10 @@ class FoldExamples:
         The calibration objects, where the measure needs them.
     training_labels, training_outputs, training_objects : arrays of n rows or None
         Of what the model was trained on, as far as it is known and the measure needs it; outputs of
-        this model, or of models that had not seen the example.
+        this model, or of models that had not seen the example, with rows of NaN for examples that
+        no such model was asked about.
     categories, weights : arrays of shape (m,) or None
         Of the calibration examples, where there is a taxonomy or a weight.
-    group : int or None
-        The folds with which this one shares models for out-of-fold outputs, None where it shares
-        none.
-    outside : bool array of shape (n,) or None
-        Which training examples calibrate no fold of the group: the same for all of them, outputs
-        included.
     """
 
     outputs: FloatArray | SparseOutputs
@@ -65,8 +60,6 @@ class FoldExamples:
     training_objects: MatrixLike = None
     categories: Categories | None = None
     weights: FloatArray | None = None
-    group: int | None = None
-    outside: BoolArray | None = None
 
     def check(self, measure: Measure) -> None:
         """Raise ValueError where something that the measure needs is not known."""

@@ -21,13 +21,14 @@ from labelsure._parallel import count_threads, one_thread, progress_bar, run_job
 from labelsure._random import draw_seeds, set_missing_seeds
 from labelsure.conformal._memory import run_kept
 from labelsure.conformal._metadata import NO_METADATA, Metadata
-from labelsure.conformal._sharing import N_SHARED, SharedModels, share_models
+from labelsure.conformal._sharing import N_MODELS, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.learners import FittedBase, fit_base, outputs_of
 from labelsure.learners._adapter import fit_known
 from labelsure.learners._pool_base import LogitPool
 from labelsure.learners._tables import resolve_learner
 from labelsure.measures import Need
+from labelsure.measures._base import rows_with_outputs
 
 EXPECTED = (
     "estimator must be a classifier for several labels with predict_proba or decision_function,"
@@ -36,8 +37,9 @@ EXPECTED = (
 
 FITTING = "fitting folds"
 
-INNER_FOLDS = 5
-"""Models that give a training part its out-of-fold outputs."""
+INNER_FOLDS = 3
+"""Models that give a training part its out-of-fold outputs where folds share none: with five, three
+folds would take longer than four, whose models are shared."""
 
 
 class FoldModel(NamedTuple):
@@ -52,7 +54,7 @@ class FoldModel(NamedTuple):
     training_outputs : array of shape (n, q) or None
         For its training examples, where they are needed.
     out_of_fold_outputs : array of shape (n, q) or None
-        The same from models that had not seen the example.
+        The same from models that had not seen the example; rows of NaN where there is none.
     shared : SharedModels or None
         The models that other folds use too, where they had a part in it.
     seconds, out_of_fold_seconds : float
@@ -149,7 +151,7 @@ def fit_models(
     metadata.check_training_parts(splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
-    group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_SHARED)
+    group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_MODELS)
     shared = None
     if fitted is None and (honest or pooled):
         usable = np.ones(len(Y), dtype=bool) if trainable is None else trainable
@@ -170,8 +172,8 @@ def fit_models(
         for seed, split, model in zip(seeds, splits, models, strict=True)
     ]
     require = None if fitted is None else "sharedmem"
-    parts = {} if shared is None else shared.splits
-    for seed, split in zip(shared_seeds[: len(parts)], parts.values(), strict=True):
+    for model in range(0 if shared is None else shared.n_models):
+        seed, split = shared_seeds[model], shared.split(model)
         jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
     if memory is None or fitted is not None:
         done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
@@ -180,7 +182,7 @@ def fit_models(
     folds = done[: len(splits)]
     if shared is None:
         return folds
-    answers = dict(zip(parts, (answer for answer, _ in done[len(splits) :]), strict=True))
+    answers = [answer for answer, _ in done[len(splits) :]]
     seconds = sum(took for _, took in done[len(splits) :]) / len(splits)
     folds = [fold._replace(out_of_fold_seconds=seconds, shared=shared) for fold in folds]
     return [
@@ -291,13 +293,16 @@ def _finish_fold(
     """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
     if not _is_unfinished(fold.model):
         return fold._replace(out_of_fold_outputs=answers)
-    pool = fold.model.estimator.learn_weights(
-        answers, Y[split.train], metadata.take(X, split.train).sample_weight
-    )
+    pool = fold.model.estimator
+    known = rows_with_outputs(answers)
+    weights = metadata.take(X, split.train).sample_weight
+    weights = None if weights is None else np.asarray(weights)[known]
+    pool.learn_weights(answers[known], Y[split.train][known], weights)
     with one_thread():
         trained_on, asked = (_safe_indexing(X, rows) for rows in split)
         outputs, training = _ask(fold.model, trained_on, asked, Y.shape[1], needs)
-    out_of_fold = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
+    out_of_fold = np.full((len(known), Y.shape[1]), np.nan)
+    out_of_fold[known] = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
     return fold._replace(
         outputs=outputs, training_outputs=training, out_of_fold_outputs=out_of_fold
     )
@@ -312,12 +317,10 @@ def _is_unfinished(model: Any) -> bool:
 def out_of_fold_outputs(
     estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata = NO_METADATA
 ) -> FloatArray:
-    """Return outputs for every example from a model that was trained neither on it nor on others of its group."""
-    outputs = np.full(
-        Y.shape, 0.5
-    )  # a single example leaves none to learn from: nothing is known of it
+    """Return outputs from models that were trained neither on the example nor on its group."""
+    outputs = np.full(Y.shape, np.nan)
     if len(Y) < 2:
-        return outputs
+        return np.full(Y.shape, 0.5)  # no other example tells anything about it
     for split in _inner_splits(X, Y, seed, metadata):
         own = metadata.take(X, split.train)
         model = fit_model(

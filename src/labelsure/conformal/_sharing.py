@@ -1,24 +1,24 @@
-"""Out-of-fold outputs for the training parts of all folds, from a few models that the folds share.
+"""Out-of-fold outputs for the training parts of all folds, from five models that the folds share.
 
 A measure or a pool that learns from outputs needs honest ones: for the training examples of fold k,
-from models that were trained neither on the example nor on anything in fold k. Five more models for
-every fold would give them, 50 for ten folds. Instead the folds are put into five groups, and a
-model is fitted for every pair of groups, on the examples in neither. The model without groups g and
-h serves the folds in g, for the examples of h, and the folds in h, for the examples of g: ten
-models in all, for any number of folds, each trained on three fifths of the examples::
+from models that were trained neither on the example nor on anything in fold k. A few parameters
+are learned from them, so part of the training examples is enough. Each fold is left out by two of
+five models, a different two for each of ten folds, and each model leaves out four folds of ten. The
+two models that leave out fold k tell it about the other folds that they leave out, six of nine::
 
-           g=0   1    2    3    4
-    h=0     .   0,1  0,2  0,3  0,4        fold k in group 0: examples of group 2 have their outputs from model 0,2;
-      1          .   1,2  1,3  1,4        those of the other folds in group 0 from one of the models 0,1 ... 0,4,
-      2               .   2,3  2,4        none of which has seen group 0
-      3                    .   3,4
+    fold      0  1  2  3  4  5  6  7  8  9
+    model 0   .  x  x  x  .  .  x  x  .  x        x  trains the model
+    model 1   .  .  x  x  x  x  .  x  x  .
+    model 2   x  .  .  x  x  .  x  .  x  x        Models 0 and 1 leave out fold 0. Model 0 tells it
+    model 3   x  x  .  .  x  x  .  x  .  x        about the folds 4, 5 and 8, model 1 about 1, 6
+    model 4   x  x  x  .  .  x  x  .  x  .        and 9; no model tells it about 2, 3 and 7.
 
-Nothing in fold k reaches what it calibrates, so whatever holds for any function of the training
-part still holds.
+With five folds each is told about two of four. With four folds there are four models, trained on
+half of the examples. Nothing that a fold calibrates reaches its own measure, so whatever holds for
+any function of the training part still holds.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,12 +26,11 @@ import numpy as np
 from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.conformal._splits import Split
 
-N_GROUPS = 5
-"""With fewer, models would be trained on too few of the examples; with more there are more of them."""
+N_MODELS = 5
+"""With fewer, they would be trained on too few of the examples; more take longer."""
 
-
-N_SHARED = N_GROUPS * (N_GROUPS - 1) // 2
-"""Models that are shared, one for each pair of groups."""
+FEWEST_FOLDS = 4
+"""With three, models that leave out two folds would be trained on a third of the examples."""
 
 
 class SharedModels(NamedTuple):
@@ -39,47 +38,35 @@ class SharedModels(NamedTuple):
 
     Attributes
     ----------
-    groups : int64 array of shape (n,)
-        The group of each example; -1 for those that neither train nor calibrate.
+    pairs : int64 array of shape (n, 2)
+        The two models that leave out each example; -1 for those that neither train nor calibrate.
+    n_models : int
+        The number of models.
     """
 
-    groups: IntArray
+    pairs: IntArray
+    n_models: int
 
-    @property
-    def splits(self) -> dict[tuple[int, int], Split]:
-        """For every pair of groups the rows of neither, which train, and those of either, which are asked about."""
-        rows = np.flatnonzero(self.groups >= 0)
-        inside = {
-            pair: np.isin(self.groups[rows], pair) for pair in combinations(range(N_GROUPS), 2)
-        }
-        return {pair: Split(rows[~part], rows[part]) for pair, part in inside.items()}
+    def split(self, model: int) -> Split:
+        """Return the rows that train a model, and those that it leaves out and tells about."""
+        left_out = (self.pairs == model).any(axis=1)
+        return Split(np.flatnonzero(~left_out & (self.pairs[:, 0] >= 0)), np.flatnonzero(left_out))
 
-    def gather(self, split: Split, outputs: Mapping[tuple[int, int], FloatArray]) -> FloatArray:
-        """Return the out-of-fold outputs for a fold's training examples.
+    def gather(self, split: Split, outputs: Sequence[FloatArray]) -> FloatArray:
+        """Return the out-of-fold outputs for a fold's training examples, NaN where there are none.
 
         Parameters
         ----------
         split : Split
             The fold.
-        outputs : mapping of pairs of groups to arrays of shape (m, ...)
-            What the model without both says about the examples in them, in ascending order of their
-            rows.
+        outputs : sequence of arrays of shape (m, ...)
+            What each model says about the examples that it leaves out, in ascending order of rows.
         """
-        own, rows = int(self.groups[split.calibration[0]]), split.train
-        other = self.groups[rows].copy()
-        inside = (
-            other == own
-        )  # of other folds in the same group: any model that left it out, all in turn
-        turn = (np.cumsum(self.groups >= 0) - 1)[rows[inside]]
-        other[inside] = (own + 1 + turn % (N_GROUPS - 1)) % N_GROUPS
-        first = next(iter(outputs.values()))
-        gathered = np.empty((len(rows), *first.shape[1:]))
-        for group in range(N_GROUPS):
-            wanted = other == group
-            if wanted.any():
-                pair = min(own, group), max(own, group)
-                asked = np.flatnonzero(np.isin(self.groups, pair))
-                gathered[wanted] = outputs[pair][np.searchsorted(asked, rows[wanted])]
+        gathered = np.full((len(split.train), *outputs[0].shape[1:]), np.nan)
+        for model in self.pairs[split.calibration[0]]:
+            left_out = self.split(model).calibration
+            known = np.isin(split.train, left_out)
+            gathered[known] = outputs[model][np.searchsorted(left_out, split.train[known])]
         return gathered
 
 
@@ -88,23 +75,27 @@ def share_models(
 ) -> SharedModels | None:
     """Return the models that the folds can share, None where they cannot.
 
-    They can where there are at least five folds, and every fold's model is trained on all
-    ``trainable`` examples that do not calibrate it. Examples that calibrate no fold are spread over
-    the groups; those that belong together, by the user's own groups, stay together.
+    They can where there are at least four folds, and every fold's model is trained on all
+    ``trainable`` examples that do not calibrate it. Examples that calibrate no fold are left out by
+    all pairs of models in turn; those that belong together, by the user's own groups, by the same.
 
-    Folds are put into groups at random, with ``seed``: were it by their place, folds would not be
-    exchangeable, and rules that look at one fold after the other rest on that.
+    Which models leave out which folds is drawn with ``seed``: by their numbers, folds would not be
+    exchangeable.
     """
     n_examples = trainable.sum()
-    if len(splits) < N_GROUPS or any(
+    if len(splits) < FEWEST_FOLDS or any(
         len(split.train) + len(split.calibration) < n_examples for split in splits
     ):
         return None
-    groups = np.where(
-        trainable, (np.arange(len(trainable)) if together is None else together) % N_GROUPS, -1
-    )
-    for place, split in zip(
-        np.random.RandomState(seed).permutation(len(splits)), splits, strict=True
-    ):
-        groups[split.calibration] = place % N_GROUPS
-    return SharedModels(groups)
+    n_models = min(len(splits), N_MODELS)
+    models = np.arange(n_models)
+    around = np.column_stack([models, (models + 1) % n_models])
+    across = np.column_stack([models, (models + 2) % n_models])
+    choices = np.concatenate([around, across]) if n_models == N_MODELS else around
+    spread = np.arange(len(trainable)) if together is None else together
+    numbers = np.where(trainable, spread, 0)
+    order = np.random.RandomState(seed).permutation(len(splits))
+    for number, split in zip(order, splits, strict=True):
+        numbers[split.calibration] = number
+    pairs = choices[numbers % len(choices)]
+    return SharedModels(np.where(trainable[:, None], pairs, -1), n_models)

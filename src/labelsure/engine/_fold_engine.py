@@ -99,11 +99,11 @@ class FoldEngine(LabelsetEngine):
             candidates = self.listed[self.listed.any(axis=1) | (self.first_code == 0)]
             return ListRows(self.arrays, self.weighing, candidates, self.options.block_bytes)
         table = table or self.n_labels <= self.options.table_labels or self.arrays.has_maxima
-        seconds = SCORE_SECONDS * (n_objects * self.arrays.n_folds << self.n_labels)
-        way = "table" if table else "search"
-        if self.n_labels <= START_LABELS and START_UP.spend(way, seconds):
-            common = (self.arrays, self.weighing, self.first_code, self.constraints)
-            return FoldRows(*common, compiled=False)
+        if self.n_labels <= START_LABELS:
+            seconds = SCORE_SECONDS * n_objects * self.arrays.n_folds * 2**self.n_labels
+            if START_UP.spend("table" if table else "search", seconds):
+                common = (self.arrays, self.weighing, self.first_code, self.constraints)
+                return FoldRows(*common, compiled=False)
         return self.compiled_rows if table else self._search
 
     @cached_property

@@ -141,9 +141,10 @@ class AutoMeasure(Measure):
     large regions are. The predictor keeps the measures chosen, and its ``measure_choices_`` says
     why; ``print`` them.
 
-    It takes ten more fits of the classifier in all with five folds or more, else five per fold, as
-    every measure that learns from out-of-fold outputs does, and ``n_folds`` fits of each candidate
-    for every choice; what candidates have in common is fitted once. Ready-made outputs
+    It takes five more fits of the classifier in all with five folds or more, as every measure that
+    learns from out-of-fold outputs does, and ``n_folds`` fits of each candidate for every choice;
+    what candidates have in common is fitted once. Folds choose by the training examples that have
+    such outputs, two thirds of them with ten folds. Ready-made outputs
     (:func:`~labelsure.calibrate_outputs`, ``prefit=True``) work where ``training_labels`` and
     ``training_outputs`` are given. Outputs for examples that the model knows by heart are allowed,
     but lead to a poor choice.

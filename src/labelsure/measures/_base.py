@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelsure._checks import (
+    BoolArray,
     FloatArray,
     LabelMatrix,
     LabelMatrixLike,
@@ -23,6 +24,21 @@ from labelsure.measures._costs import Costs, Form, choose_exponent
 from labelsure.measures._energy import Energy
 from labelsure.measures._log_partition import LabelsetPosterior
 from labelsure.measures._need import Need
+
+
+def rows_with_outputs(outputs: FloatArray) -> BoolArray:
+    """Return which examples have outputs, shape (n,): the rows of the others are NaN.
+
+    Out-of-fold outputs come from few models that many folds share, for part of the examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows_with_outputs(np.array([[0.5, 1.0], [np.nan, np.nan]]))
+    array([ True, False])
+    """
+    known: BoolArray = ~np.isnan(outputs.reshape(len(outputs), -1)).any(axis=1)
+    return known
 
 
 class Measure(BaseEstimator):
@@ -87,6 +103,7 @@ class Measure(BaseEstimator):
         """Learn from the checked training part; return a number that no score exceeds in magnitude.
 
         Neither may the sum of the magnitudes of a score's costs. ``n_labels_`` is known already.
+        Outputs have rows of NaN for examples without any.
         """
         raise NotImplementedError(
             f"{type(self).__name__} must define _learn(labels, outputs, X): see Measure."
@@ -106,7 +123,8 @@ class Measure(BaseEstimator):
         Y : array-like of shape (n, q)
             Its labelsets, zeros and ones; no rows where the measure needs no training labels.
         outputs : array of shape (n, q) or None
-            The learner's outputs for its objects, where the measure needs them.
+            The learner's outputs for its objects, where the measure needs them; rows of NaN for
+            objects without any.
         X : array-like of n rows or None
             The objects, where the measure needs them.
         """
@@ -123,8 +141,7 @@ class Measure(BaseEstimator):
                     f"{self!r} learns from errors: pass outputs, those for the examples of Y, got"
                     f" None."
                 )
-            outputs = check_outputs(outputs, n_labels=labels.shape[1])
-            check_same_length(outputs, labels, names=("outputs", "Y"))
+            outputs = _check_training_outputs(outputs, labels)
         self.n_labels_: int = labels.shape[1]
         self.labels_are_better_ = False
         self.bound_ = float(self._learn(labels, outputs, X))
@@ -208,6 +225,23 @@ class Measure(BaseEstimator):
         both = MeasureSum(self, other)
         both.check_form()
         return both
+
+
+def _check_training_outputs(outputs: Any, labels: LabelMatrix) -> FloatArray:
+    """Return outputs for the examples with these labels, whole rows of which may be NaN."""
+    given = np.asarray(outputs)
+    known = np.ones(len(given), dtype=bool)
+    if given.ndim == 2 and given.dtype.kind == "f":
+        known = ~np.isnan(given).all(axis=1)
+    checked = check_outputs(outputs if known.all() else given[known], n_labels=labels.shape[1])
+    check_same_length(given, labels, names=("outputs", "Y"))
+    if known.all():
+        return checked
+    if not known.any():
+        raise ValueError("outputs must be known for at least one example, got only rows of NaN.")
+    filled = np.full(labels.shape, np.nan)
+    filled[known] = checked
+    return filled
 
 
 @dataclass(eq=False, repr=False)

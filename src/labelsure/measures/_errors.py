@@ -15,7 +15,7 @@ from labelsure._checks import (
     check_number,
 )
 from labelsure._parallel import one_thread
-from labelsure.measures._base import Measure
+from labelsure.measures._base import Measure, rows_with_outputs
 from labelsure.measures._costs import Costs
 from labelsure.measures._need import Need
 
@@ -267,6 +267,9 @@ class MahalanobisMeasure(Measure):
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         assert outputs is not None
+        known = rows_with_outputs(outputs)
+        labels = labels[known]
+        outputs = outputs[known]
         if len(labels) < 2:
             raise ValueError(
                 f"A covariance of errors needs at least 2 training examples, got {len(labels)}."

@@ -13,7 +13,7 @@ from labelsure._checks import (
     check_flag,
     check_number,
 )
-from labelsure.measures._base import Measure
+from labelsure.measures._base import Measure, rows_with_outputs
 from labelsure.measures._costs import Costs, to_fixed_point
 from labelsure.measures._need import Need
 
@@ -178,9 +178,10 @@ class LabelWiseCombination(Measure):
 
     def _learn(self, labels: LabelMatrix, outputs: FloatArray | None, X: MatrixLike) -> float:
         assert outputs is not None
-        off, on = _errors(outputs)
-        self.errors_: IntArray = np.sort(np.where(labels == 1, on, off), axis=0)
-        return self.n_labels_ * math.log(len(labels) + 1)
+        known = rows_with_outputs(outputs)
+        off, on = _errors(outputs[known])
+        self.errors_: IntArray = np.sort(np.where(labels[known] == 1, on, off), axis=0)
+        return self.n_labels_ * math.log(len(self.errors_) + 1)
 
     def _costs(self, outputs: FloatArray, X: MatrixLike) -> Costs:
         n_training = len(self.errors_)

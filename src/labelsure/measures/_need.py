@@ -20,6 +20,7 @@ class Need(Flag):
     TRAINING_OUTPUTS = auto()
     """The learner's outputs for its training examples."""
     OUT_OF_FOLD_OUTPUTS = 4 | TRAINING_OUTPUTS
-    """Those outputs, from models that were not trained on the example."""
+    """Outputs from models that were not trained on the example, for some of the training examples:
+    rows of NaN for the others."""
     FEATURES = 8
     """The objects themselves, those of training and new ones."""

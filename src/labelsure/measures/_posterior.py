@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import logit
 
 from labelsure._checks import FloatArray, LabelMatrix, MatrixLike, check_number, check_outputs
-from labelsure.measures._base import Measure
+from labelsure.measures._base import Measure, rows_with_outputs
 from labelsure.measures._costs import Costs
 from labelsure.measures._energy import Energy
 from labelsure.measures._log_partition import CountedPrior, LabelsetPosterior
@@ -167,9 +167,10 @@ class PosteriorMeasure(Measure):
         return exponent, share, slope, intercepts
 
     def _sample(self, labels: LabelMatrix, outputs: FloatArray) -> tuple[LabelMatrix, FloatArray]:
-        """Return the examples that are learned from, every k-th."""
+        """Return the examples that are learned from: every k-th of those with outputs."""
+        rows = np.flatnonzero(rows_with_outputs(outputs))
         wide = max(len(self._counted.counts), self.n_labels_)
-        rows = slice(None, None, max(len(labels) * wide // FIT_ENTRIES, 1))
+        rows = rows[:: max(len(rows) * wide // FIT_ENTRIES, 1)]
         return labels[rows], outputs[rows]
 
     def _learned(self, sample: tuple[LabelMatrix, FloatArray] | None) -> "PosteriorParameters":
