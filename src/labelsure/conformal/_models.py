@@ -172,9 +172,10 @@ def fit_models(
         for seed, split, model in zip(seeds, splits, models, strict=True)
     ]
     require = None if fitted is None else "sharedmem"
-    for model in range(0 if shared is None else shared.n_models):
-        seed, split = shared_seeds[model], shared.split(model)
-        jobs.append(delayed(_fit_and_ask)(estimator, X, Y, split, seed=seed, metadata=metadata))
+    if shared is not None:
+        for model, seed in enumerate(shared_seeds[: shared.n_models]):
+            part = shared.split(model)
+            jobs.append(delayed(_fit_and_ask)(estimator, X, Y, part, seed=seed, metadata=metadata))
     if memory is None or fitted is not None:
         done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
     else:

@@ -37,7 +37,7 @@ def rows_with_outputs(outputs: FloatArray) -> BoolArray:
     >>> rows_with_outputs(np.array([[0.5, 1.0], [np.nan, np.nan]]))
     array([ True, False])
     """
-    known: BoolArray = ~np.isnan(outputs.reshape(len(outputs), -1)).any(axis=1)
+    known: BoolArray = np.equal(np.isnan(outputs.reshape(len(outputs), -1)).sum(axis=1), 0)
     return known
 
 
