@@ -53,6 +53,6 @@ def calibrated(task: InductiveTask) -> OutputsPredictor:
         task.calibration_outputs,
         task.calibration_labels,
         measure=PowerMeasure(d=2),
-        empty="allow",
+        empty_labelset="allow",
         n_jobs=1,
     )

@@ -32,7 +32,12 @@ def fitted_model(pair_penalty: float) -> CrossConformalClassifier:
     X, Y, _ = _scaled()
     measure = PowerMeasure(d=4, pair_penalty=pair_penalty)
     model = CrossConformalClassifier(
-        MLRBFClassifier(), measure=measure, cv=N_FOLDS, empty="exclude", random_state=0, n_jobs=1
+        MLRBFClassifier(),
+        measure=measure,
+        cv=N_FOLDS,
+        empty_labelset="exclude",
+        random_state=0,
+        n_jobs=1,
     )
     return model.fit(X, Y)
 

@@ -15,12 +15,10 @@ from labelsure.measures import make_measure
 TITLE = "Choosing a measure"
 METHOD = (
     'Fitting `CrossConformalClassifier` with `measure="auto"` on the 1500 training objects of'
-    " yeast (14 labels),"
-    " one-vs-rest logistic regression (liblinear) in 10 folds: against the default measure, which"
-    " learns from"
-    " out-of-fold outputs as `auto` does, and against log loss with a prior, which does not."
-    " Seconds of the processor"
-    " on one thread, best of several interleaved runs, kernels compiled beforehand."
+    " yeast (14 labels), one-vs-rest logistic regression (liblinear) in 10 folds: against the"
+    " default measure, which learns from out-of-fold outputs as `auto` does, and against log loss"
+    " with a prior, which does not. Seconds of the processor on one thread, best of several"
+    " interleaved runs, kernels compiled beforehand."
 )
 MEASURES = {
     "auto": "auto",

@@ -13,12 +13,10 @@ from benchmarks.stream import fit, predict, write_rows
 TITLE = "Ten million rows in batches"
 METHOD = (
     "Made-up rows of 20 numbers, 8 labels, an inductive predictor with logistic regression fitted"
-    " on 3000 rows, one"
-    " core. Memory is the highest resident memory of a process that runs `labelsure predict` from"
-    " Parquet to Parquet in"
-    " batches of 10 000. The overhead is that of `predict_batches`, in batches of 10 000, over"
-    " one call with all rows;"
-    " both take turns, and the least seconds of the processor count."
+    " on 3000 rows, one core. Memory is the highest resident memory of a process that runs"
+    " `labelsure predict` from Parquet to Parquet in batches of 10 000. The overhead is that of"
+    " `predict_batches`, in batches of 10 000, over one call with all rows; both take turns, and"
+    " the least seconds of the processor count."
 )
 N_ROWS, N_AT_ONCE, BATCH_ROWS, N_TRAINED_ON, REPEATS = 10_000_000, 100_000, 10_000, 3000, 3
 LEARNER = ("logistic", "--guarantee", "inductive")  # the cheaper, the more the rest counts

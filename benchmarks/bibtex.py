@@ -14,12 +14,9 @@ from labelsure import LabelsetPredictions, PowerMeasure, calibrate_outputs
 TITLE = "An object with 159 labels"
 METHOD = (
     f"What `calibrate_outputs` with `PowerMeasure(d=4)` answers for the first {N_OBJECTS} test"
-    f" objects of bibtex from"
-    " the outputs of logistic regression in 10 folds, on one thread: CPU milliseconds per object,"
-    " best of several runs,"
-    " kernels compiled beforehand. Memory is the highest growth of the process for all objects"
-    " together, in a process"
-    " of its own."
+    " objects of bibtex from the outputs of logistic regression in 10 folds, on one thread: CPU"
+    " milliseconds per object, best of several runs, kernels compiled beforehand. Memory is the"
+    " highest growth of the process for all objects together, in a process of its own."
 )
 SIGNIFICANCE = 0.1
 REPEATS = 5

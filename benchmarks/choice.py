@@ -12,13 +12,11 @@ from labelsure.engine._results import EngineOptions
 
 TITLE = "Search or table"
 METHOD = (
-    "Sizes of the regions of the 917 test objects of yeast (14 labels), ML-RBF in 15 folds,"
-    " without (lambda=0) and with"
-    " (lambda=1) a penalty for unseen pairs, on one thread: what the engine chooses against"
-    " counting in the whole"
-    " table. CPU seconds, best of several interleaved runs; both give the same sizes. The engine"
-    " tries a search first,"
-    " which may cost a few per cent where the table wins."
+    "Sizes of the regions of the 917 test objects of yeast (14 labels), ML-RBF in 15 folds, without"
+    " (lambda=0) and with (lambda=1) a penalty for unseen pairs, on one thread: what the engine"
+    " chooses against counting in the whole table. CPU seconds, best of several interleaved runs;"
+    " both give the same sizes. The engine tries a search first, which may cost a few per cent"
+    " where the table wins."
 )
 PENALTIES = (0.0, 1.0)
 LEVELS = (0.2, 0.1, 0.05)

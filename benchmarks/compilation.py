@@ -11,12 +11,10 @@ from benchmarks._figures import Figure
 TITLE = "Compiling"
 METHOD = (
     "CPU seconds for the first question about one object under the default measure. With 8 labels"
-    " tables answer, with"
-    " 30 searches. Each row is measured in a new process with an empty cache of compiled code,"
-    " and includes making the"
-    " predictions. Then those of `labelsure compile`, and of the slowest question in a process"
-    " after it. The time to"
-    " import numba is shown separately, that to import labelsure is not included."
+    " tables answer, with 30 searches. Each row is measured in a new process with an empty cache of"
+    " compiled code, and includes making the predictions. Then those of `labelsure compile`, and of"
+    " the slowest question in a process after it. The time to import numba is shown separately,"
+    " that to import labelsure is not included."
 )
 BAR = 3
 QUESTIONS = {

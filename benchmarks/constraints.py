@@ -24,19 +24,14 @@ REPEATS = 3
 TITLE = "Constraints"
 METHOD = (
     f"Made-up objects with {N_LABELS} labels in a hierarchy, {N_CHILDREN} below each: a label is"
-    f" never on without its"
-    f" parent. Outputs are noisy around the truth, {N_CALIBRATION} calibration examples are in"
-    f" {N_FOLDS} folds, scores"
-    f" are log losses. The members of the regions of {N_OBJECTS} objects that obey the hierarchy"
-    f" are found in two ways:"
-    " by a search that prunes whatever the hierarchy rules out, and by listing the region as it"
-    " is without constraints"
-    " and leaving out what breaks them. At this size all labelsets that obey the hierarchy are"
-    " too many for a list; the"
-    f" last figures have {LIST_LABELS} labels, where each of them is scored. Both ways find the"
-    f" same labelsets, which"
-    " is checked. Seconds of the processor on one thread, the least of several runs, problems set"
-    " up anew each time."
+    f" never on without its parent. Outputs are noisy around the truth, {N_CALIBRATION} calibration"
+    f" examples are in {N_FOLDS} folds, scores are log losses. The members of the regions of"
+    f" {N_OBJECTS} objects that obey the hierarchy are found in two ways: by a search that prunes"
+    " whatever the hierarchy rules out, and by listing the region as it is without constraints and"
+    " leaving out what breaks them. At this size all labelsets that obey the hierarchy are too many"
+    f" for a list; the last figures have {LIST_LABELS} labels, where each of them is scored. Both"
+    " ways find the same labelsets, which is checked. Seconds of the processor on one thread, the"
+    " least of several runs, problems set up anew each time."
 )
 
 Array = np.ndarray[Any, Any]

@@ -13,14 +13,11 @@ from labelsure import MultiLabelStratifiedKFold
 TITLE = "Stratified folds"
 METHOD = (
     "Ten folds by iterative stratification of made-up labels: 100 labels whose frequencies fall"
-    " from one half to one in"
-    " a thousand, drawn independently. `MultiLabelStratifiedKFold` as a user calls it, with"
-    " checks and shuffling,"
-    " against its slow twin in numpy and Python, which deals out the same rows one by one; both"
-    " give the same"
-    " folds. The spread is that of a label's number of examples over the folds, on average over"
-    " the labels, against"
-    " folds drawn at random. Kernels compiled beforehand, best of several interleaved runs."
+    " from one half to one in a thousand, drawn independently. `MultiLabelStratifiedKFold` as a"
+    " user calls it, with checks and shuffling, against its slow twin in numpy and Python, which"
+    " deals out the same rows one by one; both give the same folds. The spread is that of a label's"
+    " number of examples over the folds, on average over the labels, against folds drawn at random."
+    " Kernels compiled beforehand, best of several interleaved runs."
 )
 N_FOLDS, N_LABELS = 10, 100
 N_ROWS, FEW_ROWS = 100_000, 5_000

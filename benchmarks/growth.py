@@ -13,19 +13,14 @@ from labelsure import LabelsetPredictions
 
 TITLE = "Growth"
 METHOD = (
-    "Made-up outputs with 10 undecided labels; all other labels have the output 0 and cannot be"
-    " in a region. Ten folds,"
-    " 1000 calibration examples and 100 labels unless said otherwise, the paper's power score,"
-    " the empty labelset left"
-    " out, one thread. CPU milliseconds per object, best of several runs: *best*, the best"
-    " labelset with confidence and"
-    " credibility; *region size* at 90 %, about 750 labelsets; *labels*, those in every and those"
-    " in some labelset of"
+    "Made-up outputs with 10 undecided labels; all other labels have the output 0 and cannot be in"
+    " a region. Ten folds, 1000 calibration examples and 100 labels unless said otherwise, the"
+    " paper's power score, the empty labelset left out, one thread. CPU milliseconds per object,"
+    " best of several runs: *best*, the best labelset with confidence and credibility; *region"
+    " size* at 90 %, about 750 labelsets; *labels*, those in every and those in some labelset of"
     " that region; and all p-values where there are only 14 labels. Setting up the tables of"
-    " calibration scores is"
-    " included. Memory is the highest"
-    " growth of the process while it gives the three answers for all objects, in a process of its"
-    " own."
+    " calibration scores is included. Memory is the highest growth of the process while it gives"
+    " the three answers for all objects, in a process of its own."
 )
 N_LABELS = (10, 30, 100, 300, 1000, 3000, 10_000)
 N_FOLDS = (1, 2, 5, 10, 20)

@@ -10,8 +10,7 @@ from benchmarks._figures import Figure
 TITLE = "Importing"
 METHOD = (
     "Seconds that the two lines take after `import sklearn`, each in a new process; the median of"
-    " several."
-    " The first line imports nothing heavy: names are looked up when they are first used."
+    " several. The first line imports nothing heavy: names are looked up when they are first used."
 )
 REPEATS = 9
 PROGRAM = """

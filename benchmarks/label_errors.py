@@ -21,14 +21,12 @@ BY_MORE = {"scene": 0.1, "yeast": 0.1}
 SEEDS = (1, 2)
 N_ROWS = 1500
 METHOD = (
-    f"The first {N_ROWS} rows of each set, of three in ten of which one label, chosen at random,"
-    f" is flipped. All"
-    " methods judge the same outputs of extra trees (100, at least 2 examples in a leaf) in 5"
-    " folds, each row by the"
-    " model that has not seen it: `find_label_errors` by the largest gain of a flip, cleanlab by"
-    " `get_label_quality_scores` of its multi-label filter, and the least output of a given"
-    " label. Average precision of"
-    f" finding the rows, and the single labels, with a flip; mean over {len(SEEDS)} seeds."
+    f"The first {N_ROWS} rows of each set, of three in ten of which one label, chosen at random, is"
+    " flipped. All methods judge the same outputs of extra trees (100, at least 2 examples in a"
+    " leaf) in 5 folds, each row by the model that has not seen it: `find_label_errors` by the"
+    " largest gain of a flip, cleanlab by `get_label_quality_scores` of its multi-label filter, and"
+    " the least output of a given label. Average precision of finding the rows, and the single"
+    f" labels, with a flip; mean over {len(SEEDS)} seeds."
 )
 
 Array = np.ndarray[Any, Any]

@@ -14,13 +14,10 @@ from benchmarks._measuring import fastest, in_new_process, peak_growth
 TITLE = "Model files"
 METHOD = (
     "Cross-conformal predictors on made-up data: the pool of `table_pool()` on 300 rows and 4"
-    " labels (3 folds), forests"
-    " of 100 trees on 330 rows and 100 labels (10 folds), logistic regression on 600 rows and 100"
-    " labels (10 folds),"
-    " nearest neighbours on 5000 rows of 200 numbers (5 folds). Least seconds of the processor of"
-    " `save_model` and"
-    " `load_model`; memory is by how much the resident memory of the process grew while saving."
-    " The baseline is pickle,"
+    " labels (3 folds), forests of 100 trees on 330 rows and 100 labels (10 folds), logistic"
+    " regression on 600 rows and 100 labels (10 folds), nearest neighbours on 5000 rows of 200"
+    " numbers (5 folds). Least seconds of the processor of `save_model` and `load_model`; memory is"
+    " by how much the resident memory of the process grew while saving. The baseline is pickle,"
     " which is neither checked nor safe to load."
 )
 MODELS = ("pool", "forests", "logistic", "neighbours")

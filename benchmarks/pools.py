@@ -15,15 +15,12 @@ from labelsure.learners import fit_base
 
 TITLE = "Pools"
 METHOD = (
-    "`table_pool` with 50 trees and 20 rounds of boosting on 600 made-up rows of 20 features and"
-    " 6 labels: fitting it"
-    " with equal weights, and with weights learned in five inner folds, against fitting its"
-    " members one by one"
-    " on all rows. The inner folds are five fits on four fifths of the rows, so at least about"
-    " five times the"
-    " members is what learned weights cost; what the likelihood takes is shown as a share of the"
-    " whole. CPU seconds on"
-    " one thread, best of several interleaved runs."
+    "`table_pool` with 50 trees and 20 rounds of boosting on 600 made-up rows of 20 features and 6"
+    " labels: fitting it with equal weights, and with weights learned in five inner folds, against"
+    " fitting its members one by one on all rows. The inner folds are five fits on four fifths of"
+    " the rows, so at least about five times the members is what learned weights cost; what the"
+    " likelihood takes is shown as a share of the whole. CPU seconds on one thread, best of several"
+    " interleaved runs."
 )
 REPEATS = 3
 

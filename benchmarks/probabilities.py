@@ -44,17 +44,13 @@ COLUMNS = (
 )
 CAPTION = "Brier score, and metrics of single answers"
 METHOD = (
-    f"The standard splits; of {' and '.join(RESPLIT)}, {N_RESPLITS} random splits of the same"
-    f" sizes with seeds 0"
-    f" to {N_RESPLITS - 1}, means. The learner alone is fitted on all training rows and answers"
-    f" what it finds more"
-    " likely than not; it is wrapped by `CrossConformalClassifier(learner, cv=5)` with everything"
-    " else at its"
-    " default. Brier score of `predict_proba`, the mean over rows and labels; `seen` is the"
-    " training labelset with"
-    " the largest sum of its outputs' log likelihood and log frequency; the others are"
-    " `predict_for`. Gradient"
-    " boosting is left out on bibtex, where it takes hours."
+    f"The standard splits; of {' and '.join(RESPLIT)}, {N_RESPLITS} random splits of the same sizes"
+    f" with seeds 0 to {N_RESPLITS - 1}, means. The learner alone is fitted on all training rows"
+    " and answers what it finds more likely than not; it is wrapped by"
+    " `CrossConformalClassifier(learner, cv=5)` with everything else at its default. Brier score of"
+    " `predict_proba`, the mean over rows and labels; `seen` is the training labelset with the"
+    " largest sum of its outputs' log likelihood and log frequency; the others are `predict_for`."
+    " Gradient boosting is left out on bibtex, where it takes hours."
 )
 KEPT = Path(__file__).parent / "results" / "probabilities.json"
 

@@ -33,24 +33,17 @@ CERTAIN_FROM = {1.0: 0.98, 2.0: 0.95}
 MOST_ENUMERATED = 20
 BLOCK_OBJECTS = 10
 METHOD = (
-    "Random resplits with the seeds 1 to 5 (one of medical, enron and bibtex): two thirds of a"
-    " set for training, at"
-    f" most {N_TRAINING}, and {N_OBJECTS} objects. Extra trees (100, at least 2 examples in a"
-    f" leaf, 0.3 of the"
-    f" features) in {N_FOLDS} folds with the default measure. A truthful reviewer answers"
-    f" `region[i].questions()`;"
-    " costs are means per object, with standard errors over resplits, an answer about a label"
-    " being 1. Settled:"
-    " one labelset of the region is left, or none. Certain: a labelset was confirmed, or all"
-    " labels are known;"
-    " from a region at 98 % where judging a labelset costs 1, at 95 % where it costs 2. Beside"
-    " it: asking all labels;"
-    " having the best labelset judged and each of its mistakes corrected, as if one look showed"
-    " them all;"
-    " and asking for the label with the most uncertain marginal until the posterior probability"
-    " of a labelset"
-    " reaches the level, which promises nothing. Figures with a limit are means less two standard"
-    " errors."
+    "Random resplits with the seeds 1 to 5 (one of medical, enron and bibtex): two thirds of a set"
+    f" for training, at most {N_TRAINING}, and {N_OBJECTS} objects. Extra trees (100, at least 2"
+    f" examples in a leaf, 0.3 of the features) in {N_FOLDS} folds with the default measure. A"
+    " truthful reviewer answers `region[i].questions()`; costs are means per object, with standard"
+    " errors over resplits, an answer about a label being 1. Settled: one labelset of the region is"
+    " left, or none. Certain: a labelset was confirmed, or all labels are known; from a region at"
+    " 98 % where judging a labelset costs 1, at 95 % where it costs 2. Beside it: asking all"
+    " labels; having the best labelset judged and each of its mistakes corrected, as if one look"
+    " showed them all; and asking for the label with the most uncertain marginal until the"
+    " posterior probability of a labelset reaches the level, which promises nothing. Figures with a"
+    " limit are means less two standard errors."
 )
 LIMITS = {
     "yeast": {"labels": (10.5, 6.9, 5.6), "both": (5.5, 5.1, 4.5), "certain": (5.9, 11.0)},

@@ -13,9 +13,8 @@ from benchmarks._figures import Figure
 
 TITLE = "The paper's tables from a cold start"
 METHOD = (
-    "Wall time of `labelsure reproduce scene yeast`, one seed, on all cores, in a new process"
-    " with an empty cache of"
-    " compiled code, so compilation is included; the slower of two such runs."
+    "Wall time of `labelsure reproduce scene yeast`, one seed, on all cores, in a new process with"
+    " an empty cache of compiled code, so compilation is included; the slower of two such runs."
 )
 REPEATS = 2
 

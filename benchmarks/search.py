@@ -23,18 +23,14 @@ BUDGET = 200_000
 TITLE = "Searching regions"
 METHOD = (
     f"Regions of the first {N_OBJECTS} test objects at 80, 90 and 95 % from one-vs-rest logistic"
-    f" regression (liblinear)"
-    " in 10 folds, by log loss and by the paper's power score (d=4), on one thread. Medical has"
-    " 45 labels, enron 53,"
-    f" bibtex 159. A search gives up after {BUDGET} evaluations; what it has found by then counts."
-    " Nanoseconds are seconds of the processor, the least of several runs, over all labelsets"
-    " found: setting up the"
-    " objects' problems included, and for the search kernel alone. An evaluation is ten look-ups,"
-    " one per fold."
-    " The first figures put the three levels together, weighted by the number of labelsets."
-    " Memory is by how much the process grew at its highest while counting all regions at 95 %,"
-    " by itself."
-    " Small regions, as on medical, are found faster than their problems are set up."
+    " regression (liblinear) in 10 folds, by log loss and by the paper's power score (d=4), on one"
+    f" thread. Medical has 45 labels, enron 53, bibtex 159. A search gives up after {BUDGET}"
+    " evaluations; what it has found by then counts. Nanoseconds are seconds of the processor, the"
+    " least of several runs, over all labelsets found: setting up the objects' problems included,"
+    " and for the search kernel alone. An evaluation is ten look-ups, one per fold. The first"
+    " figures put the three levels together, weighted by the number of labelsets. Memory is by how"
+    " much the process grew at its highest while counting all regions at 95 %, by itself. Small"
+    " regions, as on medical, are found faster than their problems are set up."
 )
 DATASETS = ("medical", "enron", "bibtex")
 LEVELS = (0.2, 0.1, 0.05)

@@ -16,13 +16,10 @@ from benchmarks._measuring import in_new_process
 
 TITLE = "A million rows through the command line"
 METHOD = (
-    "`labelsure predict` from Parquet to Parquet: made-up rows of 20 numbers, 8 labels, a model"
-    " of 10 folds with"
-    " gradient boosting fitted on 3000 rows, batches of 10 000, one core. Memory is the highest"
-    " resident memory of the"
-    " whole process, Python, libraries and model included. Seconds are those of the processor;"
-    " compiled code is loaded,"
-    " not made."
+    "`labelsure predict` from Parquet to Parquet: made-up rows of 20 numbers, 8 labels, a model of"
+    " 10 folds with gradient boosting fitted on 3000 rows, batches of 10 000, one core. Memory is"
+    " the highest resident memory of the whole process, Python, libraries and model included."
+    " Seconds are those of the processor; compiled code is loaded, not made."
 )
 N_ROWS, N_TRAINED_ON, N_FEATURES, N_LABELS = 1_000_000, 3000, 20, 8
 AT_A_TIME = 100_000

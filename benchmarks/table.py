@@ -13,16 +13,12 @@ from labelsure import LabelsetPredictions
 
 TITLE = "The p-value table"
 METHOD = (
-    "The p-values of 16 383 labelsets for the 917 test objects of yeast, from ML-RBF in 15 folds"
-    " as in the paper,"
-    " without (lambda=0) and with (lambda=1) a penalty for unseen pairs of labels. The baseline"
-    " is numpy on one thread:"
-    " a matrix product for the scores and one `searchsorted` per fold, for all objects at once"
-    " and for the number of"
-    " objects at a time that is fastest. Times are the best of several interleaved runs in one"
-    " process, kernels"
-    " compiled beforehand, and all tables are equal to the last bit. Memory is the highest growth"
-    " of the process, in a"
+    "The p-values of 16 383 labelsets for the 917 test objects of yeast, from ML-RBF in 15 folds as"
+    " in the paper, without (lambda=0) and with (lambda=1) a penalty for unseen pairs of labels."
+    " The baseline is numpy on one thread: a matrix product for the scores and one `searchsorted`"
+    " per fold, for all objects at once and for the number of objects at a time that is fastest."
+    " Times are the best of several interleaved runs in one process, kernels compiled beforehand,"
+    " and all tables are equal to the last bit. Memory is the highest growth of the process, in a"
     " process of its own, less the table itself, per entry of the table."
 )
 PENALTIES = (0.0, 1.0)

@@ -147,13 +147,11 @@ def default_findings(rows: Sequence[Row]) -> list[str]:
     return [
         "Regions of the default measure at 90 % are in the geometric mean"
         f" {exp(fmean(map(log, ratios.values()))):.2f} times as large as those of log loss and"
-        f" frequencies, in"
-        f" {len(ratios)} cases, at most {ratios[worst]:.2f} times ({worst.dataset},"
+        f" frequencies, in {len(ratios)} cases, at most {ratios[worst]:.2f} times ({worst.dataset},"
         f" {worst.learner}).",
         f'Regions of `measure="auto"` at 90 % are at most {autos[worst_auto]:.2f} times as large'
-        f" as those of the best"
-        f" measure named beforehand, in {len(autos)} cases ({worst_auto.dataset},"
-        f" {worst_auto.learner}).",
+        f" as those of the best measure named beforehand, in {len(autos)} cases"
+        f" ({worst_auto.dataset}, {worst_auto.learner}).",
         f"`predict` with the default measure has a subset accuracy or macro F more than {SLACK}"
         f" below the learner's in"
         f" {len(lower)} of {len(default)} cases ({'; '.join(lower) or 'none'}).",

@@ -104,7 +104,7 @@ def measure_cell(
     figures: dict[str, Any] = {}
     for level in LEVELS:
         significance = round(1 - int(level) / 100, 2)
-        region = predictions[: run.objects].region(significance, bits=0.1)
+        region = predictions[: run.objects].region(significance, size_precision=0.1)
         missed = 100 * error_rate(predictions.region(significance).contains(Y))
         sizes = (
             logarithms(region)

@@ -20,8 +20,7 @@ EVERY_CLASSIFIER = {
 }
 WITH_DECISIONS = {
     "check_classifier_multioutput": "the check indexes classes_ as one array; ours is a list with"
-    " one array per label,"
-    " as MultiOutputClassifier's, which scikit-learn's scorers understand"
+    " one array per label, as MultiOutputClassifier's, which scikit-learn's scorers understand"
 }
 WITH_PROBABILITIES = {
     "check_estimator_sparse_array": ONE_COLUMN,

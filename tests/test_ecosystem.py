@@ -81,7 +81,10 @@ def test_models_fitted_elsewhere_are_calibrated_and_pickled(learner):
     fitted = LEARNERS[learner]().fit(X[:60], Y[:60])
     model = InductiveConformalClassifier(fitted, prefit=True, measure=PowerMeasure())
     p_values = model.fit(X[60:100], Y[60:100]).predict_labelsets(X[100:]).p_values()
-    outputs, options = fitted.predict_proba(X), {"measure": PowerMeasure(), "empty": "auto"}
+    outputs, options = (
+        fitted.predict_proba(X),
+        {"measure": PowerMeasure(), "empty_labelset": "auto"},
+    )
     ready = calibrate_outputs(outputs[60:100], Y[60:100], **options)
     copied = pickle.loads(pickle.dumps(model))
     for pred in (ready.predict_labelsets(outputs[100:]), copied.predict_labelsets(X[100:])):

@@ -16,7 +16,9 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MODELS = {
     "cross": CrossConformalClassifier(TREE, cv=3, random_state=0),
     "exact": CrossConformalClassifier(TREE, cv=3, guarantee="exact", random_state=0),
-    "smoothed": InductiveConformalClassifier(TREE, smoothed=True, empty="allow", random_state=0),
+    "smoothed": InductiveConformalClassifier(
+        TREE, smoothed=True, empty_labelset="allow", random_state=0
+    ),
 }
 
 

@@ -103,8 +103,8 @@ def test_evaluate_marks_the_answers_that_labels_are(torn, evaluate, metric):
 
 
 def test_evaluate_shows_labels_apart_if_some_of_them_are_no_candidates(torn, evaluate):
-    model = copy(torn.model).set_params(empty="exclude")
-    choices = replace(model.calibrator_.choices, empty="exclude")
+    model = copy(torn.model).set_params(empty_labelset="exclude")
+    choices = replace(model.calibrator_.choices, empty_labelset="exclude")
     model.calibrator_ = replace(model.calibrator_, choices=choices)
     assert not np.array_equal(model.predict(torn.X), torn.model.predict(torn.X))
     save_model(model, "m.labelsure", table=open_model("m.labelsure").table)

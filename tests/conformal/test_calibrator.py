@@ -37,7 +37,7 @@ FITTED = {
     "cross": CrossConformalClassifier(Counting(), cv=4, smoothed=True, random_state=0),
     "exact": CrossConformalClassifier(Counting(), cv=4, guarantee="exact", random_state=0),
     "categories": CrossConformalClassifier(Counting(), cv=4, mondrian=0, random_state=0),
-    "inductive": InductiveConformalClassifier(Counting(), empty="allow", random_state=0),
+    "inductive": InductiveConformalClassifier(Counting(), empty_labelset="allow", random_state=0),
     "weighted": InductiveConformalClassifier(
         Counting(), weight=lambda X: 1 + X[:, 0], random_state=0
     ),

@@ -100,7 +100,10 @@ ALL = [
     ({"measure": PowerMeasure(0)}, "d must be a finite number above 0"),
     ({"measure": rubbish_sum()}, "takes a square root, so it can only be added to penalties"),
     ({"measure": AutoMeasure([])}, "candidates must be a list of at least one measure"),
-    ({"empty": "maybe"}, "empty must be one of 'auto', 'allow', 'exclude', got 'maybe'"),
+    (
+        {"empty_labelset": "maybe"},
+        "empty_labelset must be one of 'auto', 'allow', 'exclude', got 'maybe'",
+    ),
 ]
 
 

@@ -269,7 +269,7 @@ def test_inductive_p_values_stay_valid_when_the_measure_is_chosen():
         )
         model = InductiveConformalClassifier(
             KNeighborsClassifier(3), measure=AutoMeasure(FEW, significance=0.2, n_folds=3), calibration_size=19,
-            empty="allow", random_state=int(rng.integers(2**31)),
+            empty_labelset="allow", random_state=int(rng.integers(2**31)),
         )  # fmt: skip
         p_values[trial] = model.fit(X[:-1], Y[:-1]).predict_labelsets(X[-1:]).p_value(Y[-1:])[0]
     for level in (0.05, 0.1, 0.2):

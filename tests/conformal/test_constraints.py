@@ -140,7 +140,7 @@ def test_only_the_empty_labelset_is_refused_where_it_is_excluded():
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)
-        calibrate_outputs(outputs, Y, constraints=AtMost(0, [0, 1]), empty="exclude")
+        calibrate_outputs(outputs, Y, constraints=AtMost(0, [0, 1]), empty_labelset="exclude")
 
 
 def test_constraints_survive_cloning_pickling_and_recalibration(data):

@@ -40,13 +40,13 @@ class Places(ClassifierMixin, BaseEstimator):
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MODELS = {
     "exact": lambda seed: CrossConformalClassifier(
-        TREE, cv=4, guarantee="exact", empty="allow", random_state=seed
+        TREE, cv=4, guarantee="exact", empty_labelset="allow", random_state=seed
     ),
     "smoothed cross": lambda seed: CrossConformalClassifier(
-        TREE, cv=4, smoothed=True, empty="allow", random_state=seed
+        TREE, cv=4, smoothed=True, empty_labelset="allow", random_state=seed
     ),
     "smoothed inductive": lambda seed: InductiveConformalClassifier(
-        TREE, smoothed=True, empty="allow", random_state=seed
+        TREE, smoothed=True, empty_labelset="allow", random_state=seed
     ),
     "smoothed label-wise": lambda seed: LabelWiseConformalClassifier(
         TREE, smoothed=True, random_state=seed
@@ -55,10 +55,10 @@ MODELS = {
         TREE, cv=4, smoothed=True, random_state=seed
     ),
     "smoothed full": lambda seed: FullConformalClassifier(
-        KNeighborsClassifier(2), smoothed=True, empty="allow", random_state=seed
+        KNeighborsClassifier(2), smoothed=True, empty_labelset="allow", random_state=seed
     ),
     "order of full": lambda seed: FullConformalClassifier(
-        Places(), empty="allow", random_state=seed
+        Places(), empty_labelset="allow", random_state=seed
     ),
 }
 
@@ -130,7 +130,7 @@ def test_draws_of_outputs_belong_to_outputs_or_to_objects_where_they_are_given(o
         "measure": PowerMeasure(),
         "folds": np.arange(40) % 4,
         "random_state": 0,
-        "empty": "allow",
+        "empty_labelset": "allow",
     }
     predictor = calibrate_outputs(outputs, Y, **common, **options)
     new, X = rng.random((4, 12, 3)), rng.normal(size=(12, 2))

@@ -45,15 +45,15 @@ def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fai
 ):
     X, Y = whole_numbers()
     Y[[5, 7]] = 0
-    model = small(kind, empty="exclude")
+    model = small(kind, empty_labelset="exclude")
     with pytest.warns(UserWarning, match=r"2 of 20 examples have no label.*always missed"):
         model.fit(X[:20], Y[:20])
     pred = model.predict_labelsets(X[22:])
     assert pred.labelsets.any(axis=1).all()
     assert pred.p_value(NOTHING[0]).tolist() == [0, 0]
     assert not pred.region(0.001).contains(NOTHING[0]).any()
-    with pytest.raises(ValueError, match=r'empty="exclude".*no example has another'):
-        small(kind, empty="exclude").fit(X[:20], 0 * Y[:20])
+    with pytest.raises(ValueError, match=r'empty_labelset="exclude".*no example has another'):
+        small(kind, empty_labelset="exclude").fit(X[:20], 0 * Y[:20])
 
 
 def p_values_with_strangest_empty(outputs, Y, new, *, d=4):
@@ -91,7 +91,8 @@ def test_empty_labelset_is_ordinary_where_the_training_part_has_one_or_is_unknow
     for training in (None, [[0, 0, 0], [1, 0, 0]]):
         known = {"training_labels": training, "measure": PowerMeasure()}
         auto, allow = (
-            calibrate_outputs(outputs, Y, empty=empty, **known) for empty in ("auto", "allow")
+            calibrate_outputs(outputs, Y, empty_labelset=empty, **known)
+            for empty in ("auto", "allow")
         )
         np.testing.assert_array_equal(
             auto.predict_labelsets(new).p_values(), allow.predict_labelsets(new).p_values()
@@ -123,7 +124,7 @@ def test_folds_differ_where_all_examples_without_labels_are_in_one_of_them():
     assert [fold.finds_empty_strangest for fold in predictor.calibrator.folds] == [True, False]
     new = rng.integers(0, 9, size=(2, 5, 2)) / 8
     first = p_values_with_strangest_empty(outputs[:10], Y[:10], new[0]) * 11 - 1
-    second = calibrate_outputs(outputs[10:], Y[10:], measure=PowerMeasure(), empty="allow")
+    second = calibrate_outputs(outputs[10:], Y[10:], measure=PowerMeasure(), empty_labelset="allow")
     counts = first + second.predict_labelsets(new[1]).p_values() * 11 - 1
     np.testing.assert_allclose(
         predictor.predict_labelsets(new).p_values(), (counts + 1) / 21, atol=1e-12

@@ -34,17 +34,26 @@ class Recorder(ClassifierMixin, BaseEstimator):
 
 def test_n_fits_is_objects_times_candidates(data):
     X, Y = data
-    assert FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, Y).n_fits(5) == 40
-    assert FullConformalClassifier(MLkNNClassifier(3), empty="exclude").fit(X, Y).n_fits(5) == 35
+    assert (
+        FullConformalClassifier(MLkNNClassifier(3), empty_labelset="allow").fit(X, Y).n_fits(5)
+        == 40
+    )
+    assert (
+        FullConformalClassifier(MLkNNClassifier(3), empty_labelset="exclude").fit(X, Y).n_fits(5)
+        == 35
+    )
     many = np.tile(Y, 500)
     assert (
-        FullConformalClassifier(MLkNNClassifier(3), empty="allow").fit(X, many).n_fits(1) == 2**1500
+        FullConformalClassifier(MLkNNClassifier(3), empty_labelset="allow").fit(X, many).n_fits(1)
+        == 2**1500
     )
 
 
 def test_cost_beyond_max_fits_is_refused_with_fits_and_hours(data):
     X, Y = data
-    model = FullConformalClassifier(MLkNNClassifier(3), max_fits=15, empty="allow").fit(X, Y)
+    model = FullConformalClassifier(MLkNNClassifier(3), max_fits=15, empty_labelset="allow").fit(
+        X, Y
+    )
     assert model.predict_labelsets(X[:1]).p_values().shape == (1, 8)
     message = (
         r"Full conformal prediction of 2 objects with 3 labels takes 16 fits, about [\d.e-]+"
@@ -69,7 +78,7 @@ def test_examples_are_trained_on_in_an_order_of_their_own_for_each_object(data):
     """All n + 1 examples with their labels, the same order for every labelset of an object, another for the next."""
     X, Y = data
     new = X[:3] + 100
-    model = FullConformalClassifier(Recorder(), empty="allow", random_state=0).fit(X, Y)
+    model = FullConformalClassifier(Recorder(), empty_labelset="allow", random_state=0).fit(X, Y)
     Recorder.fits.clear()
     model.predict_labelsets(new)
     places = []
@@ -93,7 +102,7 @@ def test_p_values_are_valid_for_a_classifier_that_only_looks_at_the_order():
     the new object would always be the last, with the lowest score and the p-value 1.
     """
     X, Y = np.arange(19.0)[:, None], np.ones((19, 1), dtype=int)
-    model = FullConformalClassifier(Recorder(), empty="allow", random_state=0).fit(X, Y)
+    model = FullConformalClassifier(Recorder(), empty_labelset="allow", random_state=0).fit(X, Y)
     p_values = model.predict_labelsets(np.arange(400.0)[:, None]).p_value(np.ones((400, 1)))
     ranks = np.rint(20 * p_values).astype(int)
     counts = np.bincount(ranks, minlength=21)[1:]

@@ -185,7 +185,7 @@ def test_p_values_are_means_over_groups_in_exact_fractions(seed, sizes):
     labels = random.randint(2, size=outputs.shape)
     learner = AsTheyAre().fit(outputs, labels)
     model = InductiveConformalClassifier(
-        learner, prefit=True, measure=PowerMeasure(1), empty="allow"
+        learner, prefit=True, measure=PowerMeasure(1), empty_labelset="allow"
     )
     pred = model.fit(outputs, labels, groups=groups).predict_labelsets(new)
     wise = (
@@ -195,7 +195,7 @@ def test_p_values_are_means_over_groups_in_exact_fractions(seed, sizes):
     )
     if len(set(sizes)) == 1:
         plain = calibrate_outputs(
-            outputs, labels, measure=PowerMeasure(1), empty="allow"
+            outputs, labels, measure=PowerMeasure(1), empty_labelset="allow"
         ).predict_labelsets(new)
         assert np.array_equal(pred.p_values(), plain.p_values())
         assert np.array_equal(
@@ -235,7 +235,7 @@ def test_rows_with_unknown_labels_leave_their_groups_smaller():
     outputs, labels = np.tile(np.arange(15)[:, None] / 15, 2), np.ones((15, 2))
     learner = AsTheyAre().fit(outputs, labels)
     model = InductiveConformalClassifier(
-        learner, prefit=True, measure=PowerMeasure(1), empty="allow"
+        learner, prefit=True, measure=PowerMeasure(1), empty_labelset="allow"
     )
     model.fit(outputs, np.where(gaps, np.nan, labels), groups=groups)
     pred = model.predict_labelsets([[4.5 / 15] * 2])
@@ -358,7 +358,7 @@ def misses_of_unlike_groups(n_sets, levels, seed):
         outputs = (centres[groups] + 0.01 * random.rand(len(groups)))[:, None]
         old, new = groups < 19, np.flatnonzero(groups == 19)[[0]]
         labels = np.ones(outputs.shape, dtype=int)
-        options = {"measure": PowerMeasure(1), "empty": "allow"}
+        options = {"measure": PowerMeasure(1), "empty_labelset": "allow"}
         model = InductiveConformalClassifier(
             AsTheyAre().fit(outputs, labels), prefit=True, **options
         )

@@ -44,7 +44,7 @@ def error_rates(simulate, n_sets, n_examples, n_folds, *, seed=0):
             ExtraTreeClassifier(max_features=None),
             measure=PowerMeasure(d=1),
             cv=n_folds,
-            empty="allow",
+            empty_labelset="allow",
             random_state=int(rng.integers(2**31)),
         ).fit(X[:n_examples], Y[:n_examples])
         for guarantee in GUARANTEES:

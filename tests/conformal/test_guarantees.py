@@ -14,7 +14,7 @@ def predictor_of_five_folds(guarantee):
     Y = (rng.random((60, 4)) < outputs).astype(int)
     folds = np.arange(60) % 5
     return calibrate_outputs(
-        outputs, Y, folds=folds, guarantee=guarantee, empty="allow", random_state=0
+        outputs, Y, folds=folds, guarantee=guarantee, empty_labelset="allow", random_state=0
     )
 
 

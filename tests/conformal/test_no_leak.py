@@ -67,7 +67,9 @@ def of_all_labelsets(score, X):
 @pytest.mark.parametrize("name", [*LEARN, *LEARN_NOTHING])
 def test_inductive_scores_do_not_depend_on_calibration_labels(data, name):
     X, Y = data
-    model = InductiveConformalClassifier(BASE, measure=named(name), random_state=0, empty="allow")
+    model = InductiveConformalClassifier(
+        BASE, measure=named(name), random_state=0, empty_labelset="allow"
+    )
     first = clone(model).fit(X, Y)
     second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
     assert np.array_equal(
@@ -82,7 +84,7 @@ def test_a_folds_scores_do_not_depend_on_its_own_labels(data, name):
     X, Y = data
     folds = [(np.arange(40, 120), np.arange(40)), (np.arange(80), np.arange(80, 120))]
     model = CrossConformalClassifier(
-        BASE, measure=named(name), cv=folds, random_state=0, empty="allow"
+        BASE, measure=named(name), cv=folds, random_state=0, empty_labelset="allow"
     )
 
     def scores_of_folds(Y):
@@ -119,7 +121,9 @@ def test_labels_that_leaked_into_a_measure_would_be_seen(data, name):
 
 def test_thresholds_and_the_choice_of_answers_do_not_depend_on_calibration_labels(data):
     X, Y = data
-    model = InductiveConformalClassifier(BASE, random_state=0, empty="allow", predict_for="f1")
+    model = InductiveConformalClassifier(
+        BASE, random_state=0, empty_labelset="allow", predict_for="f1"
+    )
     first = clone(model).fit(X, Y)
     second = clone(model).fit(X, replace_labels(Y, first.fold_indices_[0]))
     assert np.array_equal(first.predict_proba(X), second.predict_proba(X))

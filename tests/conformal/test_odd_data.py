@@ -184,7 +184,7 @@ def test_one_fold_is_an_inductive_predictor():
     X, Y = whole_numbers()
     numbers = np.repeat([-1, 0], [14, 10])
     measure = PowerMeasure()
-    options = {"measure": measure, "empty": "allow"}
+    options = {"measure": measure, "empty_labelset": "allow"}
     cross = CrossConformalClassifier(
         MLkNNClassifier(3), cv=PredefinedSplit(numbers), **options
     ).fit(X, Y)

@@ -195,7 +195,10 @@ OUTPUTS, LABELS = np.full((4, 2), 0.5), np.array([[0, 1], [1, 0], [1, 1], [0, 1]
             ("needs the labelsets", "pass them as training_labels"),
         ),
         ({"measure": "power"}, ("measure must be a nonconformity measure", "'power'")),
-        ({"empty": "maybe"}, ("empty must be one of 'auto', 'allow', 'exclude', got 'maybe'",)),
+        (
+            {"empty_labelset": "maybe"},
+            ("empty_labelset must be one of 'auto', 'allow', 'exclude', got 'maybe'",),
+        ),
         ({"label_names": ["a"]}, ("label_names must name the 2 labels, got 1 names",)),
     ],
 )

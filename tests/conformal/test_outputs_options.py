@@ -82,13 +82,13 @@ def assert_alike(model, predictor, new):
 
 CHOICES = [
     {"mondrian": "cardinality"},
-    {"mondrian": ByCardinality(at_most=2), "empty": "allow"},
+    {"mondrian": ByCardinality(at_most=2), "empty_labelset": "allow"},
     {"mondrian": 1},
     {"mondrian": right},
     {"mondrian": right, "smoothed": True},
     {"smoothed": True},
-    {"empty": "exclude"},
-    {"empty": "allow"},
+    {"empty_labelset": "exclude"},
+    {"empty_labelset": "allow"},
 ]
 MEASURES = [
     PowerMeasure(2, pair_penalty=1),

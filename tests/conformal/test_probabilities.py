@@ -102,7 +102,7 @@ def test_probabilities_are_sums_over_all_candidates(seed, q, rule, empty):
         candidates = candidates[candidates.any(axis=1)]
     elif rule == "listed":
         candidates = np.eye(q, dtype=int)
-    predictor = calibrated(outputs, Y, constraints=constraint, empty=empty)
+    predictor = calibrated(outputs, Y, constraints=constraint, empty_labelset=empty)
     np.testing.assert_allclose(
         predictor.predict_proba(new), brute_force(new, Y, candidates), atol=1e-10
     )
@@ -143,7 +143,7 @@ def test_probabilities_of_sparse_outputs_are_those_of_dense_ones(seed, q, empty,
     settings = {
         "default_output": 0.1,
         "measure": GIVEN if has_posterior else PowerMeasure(),
-        "empty": empty,
+        "empty_labelset": empty,
     }
     found = [
         calibrated(known, Y, **settings).predict_proba(asked) for known, asked in (tables, stored)
@@ -234,7 +234,7 @@ def test_answers_that_are_no_candidate_become_the_most_plausible_labelset(data, 
     X, Y = X[obey], Y[obey]
     rules = {
         "constraints": AtMost(2, list(range(5))),
-        "empty": "exclude",
+        "empty_labelset": "exclude",
         "predict_for": predict_for,
     }
     model = CrossConformalClassifier(LEARNER, cv=3, random_state=0, **rules).fit(X[:80], Y[:80])

@@ -99,7 +99,7 @@ def misses_of_rule(rule, n_sets, n, *, seed):
             folds=fold_of,
             measure=PowerMeasure(1),
             guarantee=rule,
-            empty="allow",
+            empty_labelset="allow",
             random_state=0,
         )
         pred = predictor.predict_labelsets(of_models[:, n:])
@@ -228,7 +228,7 @@ def test_smoothed_p_values_are_uniform_with_a_fixed_seed_and_one_object_per_call
             outputs[:-1],
             Y[:-1],
             measure=PowerMeasure(1),
-            empty="allow",
+            empty_labelset="allow",
             smoothed=True,
             random_state=0,
         )

@@ -92,12 +92,16 @@ def test_another_measure_equals_a_fresh_fit(make, measure):
     "changes",
     [
         {"smoothed": True},
-        {"empty": "allow"},
-        {"empty": "exclude"},
+        {"empty_labelset": "allow"},
+        {"empty_labelset": "exclude"},
         {"mondrian": "cardinality"},
         {"mondrian": 1},
         {"mondrian": right},
-        {"mondrian": ByCardinality(at_most=2), "measure": PowerMeasure(), "empty": "allow"},
+        {
+            "mondrian": ByCardinality(at_most=2),
+            "measure": PowerMeasure(),
+            "empty_labelset": "allow",
+        },
         {"n_jobs": 2},
         {},
     ],
@@ -123,7 +127,7 @@ def test_another_way_of_counting_equals_a_fresh_fit(make, changes):
 )
 def test_other_examples_are_refused(make, examples, message):
     with pytest.raises(ValueError, match=message):
-        make().fit(*EXAMPLES).recalibrate(*examples, empty="allow")
+        make().fit(*EXAMPLES).recalibrate(*examples, empty_labelset="allow")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ def test_objects_without_weight_and_with_all_of_it():
     outputs = np.array([[0.9], [0.6], [0.2]])
     X = np.array([[1.0], [2.0], [1.0]])
     predictor = calibrate_outputs(
-        outputs, [[1], [1], [1]], X=X, weight=lambda X: np.asarray(X)[:, 0], empty="allow"
+        outputs, [[1], [1], [1]], X=X, weight=lambda X: np.asarray(X)[:, 0], empty_labelset="allow"
     )
     new = np.array([[0.5]] * 4)
     pred = predictor.predict_labelsets(new, [[0.0], [4.0], [1e30], [WEIGHT_UNITS * 4.0]])

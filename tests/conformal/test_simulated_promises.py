@@ -117,7 +117,7 @@ def test_merged_folds_keep_what_they_state_whatever_the_learner(guarantee, way):
             folds=fold_of,
             guarantee=guarantee,
             measure=PowerMeasure(1),
-            empty="allow",
+            empty_labelset="allow",
             random_state=0,
         )
         regions = [predictor.predict_labelsets(new).region(level) for level in (0.1, 0.2, 0.5)]
@@ -164,7 +164,7 @@ def test_levels_are_kept_within_each_category(name, guarantee):
     options = {
         "mondrian": taxonomy,
         "measure": PowerMeasure(1),
-        "empty": "allow",
+        "empty_labelset": "allow",
         "random_state": 0,
     }
 
@@ -323,7 +323,7 @@ def missed_with(folds, n, n_folds, level, rng):
         cv=cv,
         guarantee="exact",
         measure=PowerMeasure(),
-        empty="allow",
+        empty_labelset="allow",
         random_state=int(rng.integers(1e9)),
     ).fit(X[:n], Y[:n])
     region = model.predict_labelsets(X[n:]).region(level)

@@ -235,7 +235,7 @@ def test_a_frozen_estimator_is_calibrated_as_it_is(data):
         X[20:50], Y[20:50]
     )
     folds = CrossConformalClassifier(
-        FrozenEstimator(fitted), measure=PowerMeasure(), cv=5, empty="allow"
+        FrozenEstimator(fitted), measure=PowerMeasure(), cv=5, empty_labelset="allow"
     )
     folds.fit(X[20:50], Y[20:50])
     expected = prefit.predict_labelsets(X[50:]).p_values()

@@ -36,7 +36,7 @@ def both_predictions(seed, *, smoothed, empty, pair_penalty, default, n_folds):
         "training_labels": Y if n_folds == 1 else None,
         "smoothed": smoothed,
         "random_state": 0,
-        "empty": empty,
+        "empty_labelset": empty,
     }
     new = [draw_outputs(rng, 3, n_labels, default) for _ in range(n_folds)]
     predictions = []

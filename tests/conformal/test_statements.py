@@ -104,7 +104,7 @@ def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds
 
 def test_exact_promises_the_level_under_its_conditions(data):
     for empty in ("auto", "allow", "exclude"):
-        sentence = statement(cross(guarantee="exact", empty=empty), data)
+        sentence = statement(cross(guarantee="exact", empty_labelset=empty), data)
         assert promised(sentence) == 0.1
         assert f"({PROVED_BY['exact']})" in sentence
         assert DRAWS in sentence
@@ -117,7 +117,7 @@ def test_exact_promises_the_level_under_its_conditions(data):
 @pytest.mark.parametrize("empty", ["auto", "allow", "exclude"])
 def test_inductive_full_and_cross_sentences_name_their_conditions(data, smoothed, empty):
     X, Y = data
-    options = {"smoothed": smoothed, "empty": empty}
+    options = {"smoothed": smoothed, "empty_labelset": empty}
     full = FullConformalClassifier(Slopes(), random_state=0, **options)
     sentences = {
         "inductive": statement(inductive(**options), data),
@@ -143,12 +143,12 @@ def test_excluding_the_empty_labelset_says_of_examples_that_they_have_labels(dat
     sentences = [
         statement(model, data)
         for model in (
-            cross(empty="exclude"),
-            cross(empty="exclude", smoothed=True),
-            cross(empty="exclude", guarantee="exact"),
-            cross(empty="exclude", mondrian=0),
-            inductive(empty="exclude"),
-            inductive(empty="exclude", weight=lambda X: 1 + X[:, 0]),
+            cross(empty_labelset="exclude"),
+            cross(empty_labelset="exclude", smoothed=True),
+            cross(empty_labelset="exclude", guarantee="exact"),
+            cross(empty_labelset="exclude", mondrian=0),
+            inductive(empty_labelset="exclude"),
+            inductive(empty_labelset="exclude", weight=lambda X: 1 + X[:, 0]),
         )
     ]
     for sentence in sentences:

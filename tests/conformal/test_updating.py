@@ -53,8 +53,8 @@ OPTIONS = [
     {"mondrian": word, "smoothed": True},
     {"weight": slope},
     {"smoothed": True},
-    {"empty": "exclude"},
-    {"empty": "allow"},
+    {"empty_labelset": "exclude"},
+    {"empty_labelset": "allow"},
 ]
 
 

@@ -59,14 +59,14 @@ def assert_valid(p_values, *, exact=False):
 
 def inductive(seed, *, smoothed=False, base=NEIGHBOURS):
     return InductiveConformalClassifier(
-        base, measure=NOISY, calibration_size=19, empty="allow", smoothed=smoothed,
+        base, measure=NOISY, calibration_size=19, empty_labelset="allow", smoothed=smoothed,
         random_state=seed,
     )  # fmt: skip
 
 
 def full(seed, *, smoothed=False, base=NEIGHBOURS):
     return FullConformalClassifier(
-        base, measure=NOISY, empty="allow", smoothed=smoothed, random_state=seed
+        base, measure=NOISY, empty_labelset="allow", smoothed=smoothed, random_state=seed
     )
 
 
@@ -84,7 +84,7 @@ def test_outputs_p_values_are_valid(grid, smoothed):
         predictor = calibrate_outputs(
             outputs[:-1],
             Y[:-1],
-            empty="allow",
+            empty_labelset="allow",
             smoothed=smoothed,
             random_state=int(rng.integers(2**31)),
         )

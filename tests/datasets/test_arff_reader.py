@@ -18,18 +18,11 @@ HEAD = """@relation toy
 
 def test_reader_understands_case_comments_quotes_tabs_and_line_ends(read_text):
     data = read_text(
-        "\ufeff% a comment\r\n"
-        "@RELATION 'toy: -C 2'\r\n"
-        "\r\n"
+        "\ufeff% a comment\r\n@RELATION 'toy: -C 2'\r\n\r\n"
         '  @Attribute\t"odd {name}, 100%"\tREAL % trailing\r\n'
-        "@attribute 'it\\'s' Integer\r\n"
-        "@attribute don't { 'dark blue' , \"light\\tred\" }\r\n"
-        "@attribute a{0,1}\r\n"
-        "@attribute b { 1, 0 }\r\n"
-        "@DATA % now the rows\r\n"
-        "% a comment among the rows\r\n"
-        "1.5, 2, 'dark blue',0,1\r\n"
-        "\r\n"
+        "@attribute 'it\\'s' Integer\r\n@attribute don't { 'dark blue' , \"light\\tred\""
+        " }\r\n@attribute a{0,1}\r\n@attribute b { 1, 0 }\r\n@DATA % now the rows\r\n% a comment"
+        " among the rows\r\n1.5, 2, 'dark blue',0,1\r\n\r\n"
         '-1e-3\t3\t"light\\tred"\t1\t0 % tabs\r\n'
         "?,?,?,1,0"
     )

@@ -70,7 +70,7 @@ def test_pac_region_is_the_region_at_the_pac_significance():
 
 
 def test_pac_statement_keeps_the_conditions_of_the_predictor():
-    predictor = calibrate_outputs([[0.9, 0.2]] * 40, [[1, 0]] * 40, empty="exclude")
+    predictor = calibrate_outputs([[0.9, 0.2]] * 40, [[1, 0]] * 40, empty_labelset="exclude")
     statement = pac_region(predictor.predict_labelsets([[0.8, 0.3]]), 0.2).statement
     assert "for independent examples with at least one label each" in statement
 

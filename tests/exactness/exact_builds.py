@@ -78,7 +78,7 @@ def settings_of(case):
     smoothed = rule_of(case) == "smoothed"
     settings = {
         "measure": case.measure,
-        "empty": case.empty,
+        "empty_labelset": case.empty,
         "random_state": case.number,
         "smoothed": smoothed,
     }

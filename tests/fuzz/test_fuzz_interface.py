@@ -80,7 +80,7 @@ CHOICES = {
     "conditional": [False, True],
     "constraints": [AtMost(1, [0, 1]), [Implies(0, 1), AtLeast(1, [0, 1, 2])], Exclude([1, 2])],
     "cv": [2, 3],
-    "empty": ["auto", "allow", "exclude"],
+    "empty_labelset": ["auto", "allow", "exclude"],
     "estimator": [logistic(), MLRBFClassifier(centre_fraction=0.3)],
     "guarantee": ["cross", *GUARANTEES],
     "label_names": [("", "x" * 3000, "\u00e9\u202e\U0001f600"), ("p_value", "a,b", "a\nb")],

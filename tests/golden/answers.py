@@ -158,7 +158,11 @@ class Data:
 
 def counting(one, data):
     """Return the parameters that all predictors of labelsets have."""
-    given = {"measure": make_measure(one.measure), "empty": one.empty, "smoothed": one.smoothed}
+    given = {
+        "measure": make_measure(one.measure),
+        "empty_labelset": one.empty,
+        "smoothed": one.smoothed,
+    }
     return {**given, "random_state": one.seed, **data.constraints}
 
 

@@ -30,9 +30,8 @@ def make_choice(sizes=SIZES, *, logarithmic=False):
 
 def test_choice_prints_a_table_with_the_best_first():
     assert str(make_choice()).splitlines() == [
-        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates: the earliest"
-        " within 0.05 bits of the"
-        " smallest regions.",
+        "LogLossMeasure() + UnseenPenalty(weight=2.0) chosen from 4 candidates: the earliest within"
+        " 0.05 bits of the smallest regions.",
         "Mean sizes of the regions of 200 of 1350 training examples, by significance:",
         "rank   0.05   0.2 bits",
         "   1 120.00  7.25 4.88 * LogLossMeasure() + UnseenPenalty(weight=2.0)",

@@ -90,7 +90,7 @@ def test_own_measure_is_searched_with_thirty_labels(measure, data):
         measure=measure,
         cv=3,
         random_state=0,
-        empty="allow",
+        empty_labelset="allow",
     ).fit(X[:120], Y[:120])
     pred = model.predict_labelsets(X[120:])
     top = pred.top(5)

@@ -22,7 +22,7 @@ def predict(n_calibration=50, n_objects=40, *, smoothed=False, seed=0):
     Y = (rng.random(outputs.shape) < outputs).astype(int)
     known, new = slice(n_calibration), slice(n_calibration, None)
     predictor = calibrate_outputs(
-        outputs[known], Y[known], empty="allow", smoothed=smoothed, random_state=seed
+        outputs[known], Y[known], empty_labelset="allow", smoothed=smoothed, random_state=seed
     )
     return predictor.predict_labelsets(outputs[new]), Y[new]
 

@@ -124,7 +124,7 @@ def test_criteria_take_estimated_sizes_by_their_value():
         predictions_by_flips(2, 80, options=EngineOptions(count_budget=1000)),
         np.zeros((2, 80), dtype=int),
     )
-    sizes = [size.value for size in predictions.region(0.5, bits=0.1).size_estimates]
+    sizes = [size.value for size in predictions.region(0.5, size_precision=0.1).size_estimates]
     criteria = metrics.efficiency_criteria(Y, predictions, [0.5, 1 - 1.5 / 81])
     assert criteria.n_estimated == (2, 0)
     assert list(criteria.N) == pytest.approx([np.mean(sizes), 81.0])

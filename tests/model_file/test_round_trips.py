@@ -166,7 +166,7 @@ def test_sparse_outputs_answer_the_same(again):
         {"mondrian": "cardinality"},
         {"mondrian": ByCardinality(at_most=2)},
         {"mondrian": 1},
-        {"empty": "exclude"},
+        {"empty_labelset": "exclude"},
         {"constraints": [Implies(0, [0]), AtMost(3, [0, 1, 2]), AtLeast(0, [0, 1])]},
         {"constraints": Allowed(np.unique(Y, axis=0))},
         {"constraints": Allowed([{0}, {1, 2}]), "on_violation": "drop"},

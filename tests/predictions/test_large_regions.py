@@ -84,7 +84,7 @@ def test_sizes_are_whole_numbers_or_estimates():
         assert size.high >= 2**99 * 0.9
         assert log2(size.value / size.low) <= 1
         assert log2(size.high / size.value) <= 1
-    for size in pred.region(0.5, bits=0.1).size_estimates:
+    for size in pred.region(0.5, size_precision=0.1).size_estimates:
         assert str(size) == "2^99.1 (+-0.1)"  # half of all labelsets and those with 50 flips
     forced = pred.region(0.5, force_nonempty=True)
     assert forced.size_estimates == estimated.size_estimates

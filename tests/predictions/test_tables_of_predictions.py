@@ -89,7 +89,7 @@ def test_long_tables_say_what_wide_ones_and_arrays_say():
 
 
 def test_wide_tables_of_ranked_labelsets_have_a_row_per_object():
-    frame = predict("pandas", empty="exclude").top(8).to_frame(layout="wide")
+    frame = predict("pandas", empty_labelset="exclude").top(8).to_frame(layout="wide")
     assert frame.columns.tolist()[:4] == ["labels_1", "p_value_1", "labels_2", "p_value_2"]
     assert frame["p_value_1"].tolist() == predict().credibility.tolist()
     assert frame["labels_8"].isna().all()

@@ -200,7 +200,11 @@ def make_learner(row: str, *, n_folds: int, seed: int) -> Any:
     if row in CONFORMAL_ROWS:
         measure = PowerMeasure(d=4, pair_penalty=PENALTIES[CONFORMAL_ROWS[row]])
         return CrossConformalClassifier(
-            paper.MLRBFClassifier(), measure=measure, cv=n_folds, empty="exclude", random_state=seed
+            paper.MLRBFClassifier(),
+            measure=measure,
+            cv=n_folds,
+            empty_labelset="exclude",
+            random_state=seed,
         )
     return {
         "ML-RBF": paper.MLRBFClassifier(random_state=seed),

@@ -246,7 +246,7 @@ class LabelsetClassifier(WrappingClassifier):
         which has a closed form else. Under constraints it goes over the labelsets that are allowed,
         or where these are more than 65 536, or labels more than 20 without a list of labelsets,
         over those seen in training and 1024 drawn for each object, a standard error of at most
-        0.016; where no such labelset is allowed, over all. With ``empty="auto"`` the empty labelset
+        0.016; where no such labelset is allowed, over all. With ``empty_labelset="auto"`` the empty labelset
         is always in the sum, with the probability that the posterior gives it, small where no
         training example is without labels.
 
@@ -401,7 +401,7 @@ class LabelsetClassifier(WrappingClassifier):
             where ``fit`` had it.
         **parameters
             What to change: ``measure``, ``guarantee``, ``mondrian``, ``weight``, ``smoothed``,
-            ``empty``, ``constraints``, ``on_violation``, ``predict_for``, ``n_jobs``.
+            ``empty_labelset``, ``constraints``, ``on_violation``, ``predict_for``, ``n_jobs``.
 
         Examples
         --------

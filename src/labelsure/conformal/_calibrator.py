@@ -101,7 +101,7 @@ class CalibratedFold:
         Which of these examples have no label.
     finds_empty_strangest : bool
         Whether the training part is known to have no example without labels, so that with
-        ``empty="auto"`` the measure may put the empty labelset above all others. Calibration
+        ``empty_labelset="auto"`` the measure may put the empty labelset above all others. Calibration
         examples have no say in this: it would cost the guarantee. Measures that are a maximum over
         labels score it like any other labelset.
     choice : MeasureChoice or None
@@ -311,7 +311,7 @@ class Calibrator:
     empty: Empty = field(init=False)
 
     def __post_init__(self) -> None:
-        auto = self.choices.empty == "auto"
+        auto = self.choices.empty_labelset == "auto"
         self.strangest = tuple(auto and fold.finds_empty_strangest for fold in self.folds)
         self.scores = tuple(
             np.where(fold.without_labels, STRANGEST, fold.scores) if strangest else fold.scores
@@ -322,7 +322,11 @@ class Calibrator:
         alone = all(self.strangest) and not any(fold.without_labels.any() for fold in self.folds)
         alone = alone and not isinstance(self.choices.taxonomy, LabelsetTaxonomy)
         self.empty = (
-            "excluded" if self.choices.empty == "exclude" else "strangest" if alone else "ordinary"
+            "excluded"
+            if self.choices.empty_labelset == "exclude"
+            else "strangest"
+            if alone
+            else "ordinary"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -411,7 +415,7 @@ class Calibrator:
 
     def _candidates(self, n_draws: int = N_DRAWS) -> Candidates:
         return Candidates(
-            self.choices.constraints, self.choices.empty == "exclude", self.seed, n_draws
+            self.choices.constraints, self.choices.empty_labelset == "exclude", self.seed, n_draws
         )
 
     def choose_answers(self, predict_for: str) -> str:
@@ -478,7 +482,7 @@ class Calibrator:
     def guarantee(self) -> Guarantee:
         """What is proven about regions."""
         choices, proven = self.choices, None
-        with_labels = choices.empty == "exclude"
+        with_labels = choices.empty_labelset == "exclude"
         if self.groups is not None:
             proven = state_groups(
                 self.groups,
@@ -593,7 +597,7 @@ class Calibrator:
                 f" {len(Y)} break one, the first in row {int(np.argmin(obey))}. Correct the labels,"
                 " or fit anew without that constraint."
             )
-        if self.choices.empty == "exclude":
+        if self.choices.empty_labelset == "exclude":
             check_some_labels([~fold.without_labels[:, np.newaxis], Y], stacklevel=4)
         categories, weights = self.choices.describe(X, Y)
         longer = replace(

@@ -41,7 +41,15 @@ WITHOUT_WEIGHT = {
 }
 """What does not go with weights, and why."""
 
-CHOICES = ("guarantee", "smoothed", "empty", "mondrian", "weight", "constraints", "on_violation")
+CHOICES = (
+    "guarantee",
+    "smoothed",
+    "empty_labelset",
+    "mondrian",
+    "weight",
+    "constraints",
+    "on_violation",
+)
 """Parameters that say how calibration examples count; not every classifier has all of them."""
 
 SHOWN_ROWS = 5
@@ -57,7 +65,7 @@ class Choices:
         How folds are merged.
     smoothed : bool
         Whether ties are counted with a random weight.
-    empty : str
+    empty_labelset : str
         What the empty labelset is: "auto", "allow" or "exclude".
     taxonomy : Taxonomy or None
         Within which categories examples are counted.
@@ -74,7 +82,7 @@ class Choices:
 
     guarantee: str = "cross"
     smoothed: bool = False
-    empty: str = "auto"
+    empty_labelset: str = "auto"
     taxonomy: Taxonomy | None = None
     weight: Callable[[MatrixLike], Any] | None = None
     constraints: Any = None
@@ -153,7 +161,7 @@ def check_choices(
     mondrian = asked.taxonomy
     weight = asked.weight
     smoothed = check_flag(asked.smoothed, name="smoothed")
-    check_choice(asked.empty, ("auto", "allow", "exclude"), name="empty")
+    check_choice(asked.empty_labelset, ("auto", "allow", "exclude"), name="empty_labelset")
     check_guarantee(asked.guarantee, smoothed=smoothed, one_fold=one_fold)
     if weight is not None and not callable(weight):
         raise ValueError(
@@ -181,7 +189,7 @@ def check_choices(
         )
     if isinstance(taxonomy, ByLabel):
         _check_no_root(measure, n_labels)
-    if asked.empty == "exclude":
+    if asked.empty_labelset == "exclude":
         check_some_labels(labels, stacklevel=5)
     check_choice(asked.on_violation, ("refuse", "drop"), name="on_violation")
     rules = None
@@ -191,7 +199,7 @@ def check_choices(
             asked.on_violation,
             *labels,
             label_names=label_names,
-            empty=asked.empty,
+            empty_labelset=asked.empty_labelset,
         )
     if n_labels > EngineOptions().max_table_labels and (rules is None or rules.listed is None):
         _check_no_maximum(measure, n_labels)
@@ -232,20 +240,20 @@ def _parts_of_form(measure: Measure, form: str, n_labels: int) -> list[Measure]:
 
 
 def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: int) -> None:
-    """Warn, or raise ValueError, where ``empty="exclude"`` leaves out the labelset of examples."""
+    """Warn, or raise ValueError, where ``empty_labelset="exclude"`` leaves out the labelset of examples."""
     n_known = sum(len(part) for part in labels)
     n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
     if n_empty == n_known:
         raise ValueError(
-            'empty="exclude" leaves out the empty labelset, and no example has another: every'
+            'empty_labelset="exclude" leaves out the empty labelset, and no example has another: every'
             " region would miss."
-            ' Use empty="auto", or check that Y holds the labels.'
+            ' Use empty_labelset="auto", or check that Y holds the labels.'
         )
     if n_empty:
         warnings.warn(
-            f'{n_empty} of {n_known} examples have no label, and with empty="exclude" no region'
+            f'{n_empty} of {n_known} examples have no label, and with empty_labelset="exclude" no region'
             f" holds the empty"
-            ' labelset: objects without labels are always missed. Use empty="auto" unless there'
+            ' labelset: objects without labels are always missed. Use empty_labelset="auto" unless there'
             " will be none.",
             UserWarning,
             stacklevel=stacklevel,
@@ -273,7 +281,7 @@ def check_constraints(
     on_violation: str,
     *labels: LabelMatrix,
     label_names: Sequence[str] | None,
-    empty: str,
+    empty_labelset: str,
 ) -> LabelsetRules | None:
     """Return constraints as engines take them, None for an empty list, or raise ValueError.
 
@@ -288,7 +296,7 @@ def check_constraints(
         All labelsets that are known.
     label_names : sequence of str or None
         What the labels are called.
-    empty : str
+    empty_labelset : str
         What the empty labelset is.
     """
     everyone = np.concatenate(labels)
@@ -297,11 +305,11 @@ def check_constraints(
     if not given:
         return None
     rules = compile_constraints(given, names)
-    if rules.n_allowed == 1 and rules.allows_empty and empty == "exclude":
+    if rules.n_allowed == 1 and rules.allows_empty and empty_labelset == "exclude":
         raise ValueError(
-            'constraints allow the empty labelset only, and empty="exclude" leaves that out:'
+            'constraints allow the empty labelset only, and empty_labelset="exclude" leaves that out:'
             " every region would be"
-            ' empty. Use empty="auto", or leave a constraint out.'
+            ' empty. Use empty_labelset="auto", or leave a constraint out.'
         )
     kept = _obeyed(given, everyone, names, on_violation)
     if not kept:

@@ -47,7 +47,7 @@ class CrossConformalClassifier(LabelsetClassifier):
         own, no example may calibrate twice or calibrate a model that it trained; examples in no
         test part only train. Nothing is proven where labels choose the folds, as in
         :class:`MultiLabelStratifiedKFold`.
-    empty : {"auto", "allow", "exclude"}, default="auto"
+    empty_labelset : {"auto", "allow", "exclude"}, default="auto"
         What the empty labelset is: a candidate like any other ("allow"); no candidate ("exclude",
         as in the paper), which misses all objects without labels; "auto": a candidate like any
         other in folds whose training part has an example without labels, and stranger than every
@@ -154,7 +154,7 @@ class CrossConformalClassifier(LabelsetClassifier):
     _: KW_ONLY
     measure: Measure | str | None = None
     cv: Any = 10
-    empty: str = "auto"
+    empty_labelset: str = "auto"
     guarantee: str = "cross"
     mondrian: Any = None
     smoothed: bool = False

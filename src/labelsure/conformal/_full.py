@@ -78,7 +78,7 @@ class FullConformalClassifier(WrappingClassifier):
     max_fits : int or None, default=10_000
         Predicting is refused where it would take more fits than this, with a word on what it would
         cost; None goes on in any case.
-    empty : {"auto", "allow", "exclude"}, default="auto"
+    empty_labelset : {"auto", "allow", "exclude"}, default="auto"
         What the empty labelset is, see :class:`CrossConformalClassifier`; "auto": stranger than
         every other labelset where only one of the n + 1 examples has no label.
     smoothed, constraints, on_violation, random_state
@@ -120,7 +120,7 @@ class FullConformalClassifier(WrappingClassifier):
     _: KW_ONLY
     measure: Measure | None = None
     max_fits: int | None = 10_000
-    empty: str = "auto"
+    empty_labelset: str = "auto"
     smoothed: bool = False
     constraints: Constraint | Sequence[Constraint] | None = None
     on_violation: str = "refuse"
@@ -164,7 +164,7 @@ class FullConformalClassifier(WrappingClassifier):
         """Return how many times the classifier would be trained to predict this many objects."""
         check_is_fitted(self)
         n = check_count(n_objects, name="n_objects", at_least=0)
-        rules, excluded = self.choices_.constraints, self.choices_.empty == "exclude"
+        rules, excluded = self.choices_.constraints, self.choices_.empty_labelset == "exclude"
         if rules is None:
             return n * int(2**self.n_labels_ - excluded)
         return n * int(rules.n_allowed - (excluded and rules.allows_empty))
@@ -185,7 +185,7 @@ class FullConformalClassifier(WrappingClassifier):
         self._check_cost(everyone, n_objects)
         at_least = np.zeros((n_objects, 2**self.n_labels_), dtype=np.int32)
         above, scores = np.zeros_like(at_least), np.zeros(at_least.shape, dtype=np.int64)
-        excluded = self.choices_.empty == "exclude"
+        excluded = self.choices_.empty_labelset == "exclude"
         rules = self.choices_.constraints
         codes = [
             code
@@ -242,7 +242,9 @@ class FullConformalClassifier(WrappingClassifier):
             known, outputs = (outputs_of(model, rows, self.n_labels_) for rows in (self.X_, X))
             measure = clone(self.measure_).fit(self.Y_, outputs=known, X=self.X_)
         found = measure.posterior(outputs, X)
-        candidates = Candidates(choices.constraints, choices.empty == "exclude", self.draw_seed_)
+        candidates = Candidates(
+            choices.constraints, choices.empty_labelset == "exclude", self.draw_seed_
+        )
         keys = object_keys(X) if candidates.drawn else None
         return candidates.marginals(recalibrated(outputs, None) if found is None else found, keys)
 
@@ -272,7 +274,7 @@ class FullConformalClassifier(WrappingClassifier):
         scores = self._score(X, Y)
         without_labels = ~Y.any(axis=1)
         if (
-            self.choices_.empty == "auto" and without_labels.sum() == 1
+            self.choices_.empty_labelset == "auto" and without_labels.sum() == 1
         ):  # whether it is the new example's or another's
             scores[without_labels] = STRANGEST
         own = int(scores[order == n_examples][0])

@@ -78,8 +78,7 @@ UNEQUAL = (
     "exchangeable groups of examples: no smaller bound is proven for groups of different sizes in"
     " folds, nor for groups"
     ' with smoothing, categories, weight= or guarantee="exact", and one example per group, drawn'
-    " at random, would have"
-    " one"
+    " at random, would have one"
 )
 
 OBEYED = " although it obeys the constraints"

@@ -48,7 +48,7 @@ class InductiveConformalClassifier(LabelsetClassifier):
         given the object (covariate shift): a function from X to the ratio of the two densities, up
         to a factor. Not with ``mondrian`` or ``smoothed``, whose exact numbers do not go with
         weights.
-    empty, smoothed, constraints, on_violation, predict_for, random_state, n_jobs, memory
+    empty_labelset, smoothed, constraints, on_violation, predict_for, random_state, n_jobs, memory
         As in :class:`CrossConformalClassifier`.
 
     Attributes
@@ -95,7 +95,7 @@ class InductiveConformalClassifier(LabelsetClassifier):
     prefit: bool = False
     mondrian: Any = None
     weight: Callable[[MatrixLike], Any] | None = None
-    empty: str = "auto"
+    empty_labelset: str = "auto"
     smoothed: bool = False
     constraints: Constraint | Sequence[Constraint] | None = None
     on_violation: str = "refuse"

@@ -263,7 +263,7 @@ def calibrate_outputs(
     guarantee: str = "cross",
     mondrian: Any = None,
     weight: Callable[[MatrixLike], Any] | None = None,
-    empty: str = "auto",
+    empty_labelset: str = "auto",
     label_names: Sequence[str] | None = None,
     smoothed: bool = False,
     constraints: Constraint | Sequence[Constraint] | None = None,
@@ -301,7 +301,7 @@ def calibrate_outputs(
         The output of every entry that a sparse matrix does not store; below one half.
     X : array-like of n rows or None, default=None
         The calibration objects, for categories and weights that look at them.
-    empty : {"auto", "allow", "exclude"}, default="auto"
+    empty_labelset : {"auto", "allow", "exclude"}, default="auto"
         What the empty labelset is, see :class:`CrossConformalClassifier`; "auto" is "allow" where
         it is not known what the model was trained on.
     label_names : sequence of str or None, default=None
@@ -339,7 +339,7 @@ def calibrate_outputs(
     given = (training_labels, training_outputs, default_output)
     training, known = _training_parts(*given, labels, None if folds is None else rows, names)
     choices, measure = check_choices(
-        Choices(guarantee, smoothed, empty, mondrian, weight, constraints, on_violation),
+        Choices(guarantee, smoothed, empty_labelset, mondrian, weight, constraints, on_violation),
         measure,
         *known,
         label_names=names,

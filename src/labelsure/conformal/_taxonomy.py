@@ -243,8 +243,7 @@ def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: i
     else:
         raise ValueError(
             'mondrian must be "cardinality", the number or the name of a label, a function of X,'
-            " or one of"
-            f" ByCardinality, ByLabel and ByObject, got {mondrian!r}."
+            f" or one of ByCardinality, ByLabel and ByObject, got {mondrian!r}."
         )
     if isinstance(taxonomy, LabelsetTaxonomy):
         taxonomy.of_labelsets(

@@ -45,9 +45,8 @@ class LabelNumbers:
         if is_whole(label) and 0 <= int(label) < len(self.names):
             return int(label)
         raise ValueError(
-            f"{constraint!r} must name labels, or number them from 0 to {len(self.names) - 1},"
-            f" got {label!r}."
-            f" {list_labels(self.names)}"
+            f"{constraint!r} must name labels, or number them from 0 to {len(self.names) - 1}, got"
+            f" {label!r}. {list_labels(self.names)}"
         )
 
     def several(self, labels: Any, constraint: "Constraint") -> frozenset[int]:
@@ -343,9 +342,8 @@ def list_constraints(constraints: Any) -> list[Constraint]:
     given = list(constraints) if is_list(constraints) else [constraints]
     if not all(isinstance(one, Constraint) for one in given):
         raise ValueError(
-            "constraints must be constraints such as labelsure.engine.Implies('spaniel', 'dog'),"
-            " in a list,"
-            f" got {constraints!r}."
+            "constraints must be constraints such as labelsure.engine.Implies('spaniel', 'dog'), in"
+            f" a list, got {constraints!r}."
         )
     return given
 
@@ -372,7 +370,6 @@ def _count(rules: LabelsetRules) -> int:
         return rules.n_allowed
     except TooEntangledError as error:
         raise ValueError(
-            f"These constraints overlap so much that the labelsets they allow cannot be counted"
-            f" ({error})."
-            " Leave some out, or list the labelsets with Allowed."
+            "These constraints overlap so much that the labelsets they allow cannot be counted"
+            f" ({error}). Leave some out, or list the labelsets with Allowed."
         ) from None

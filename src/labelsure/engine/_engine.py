@@ -121,9 +121,8 @@ class LabelsetEngine(ABC):
     def under(self, inequalities: Sequence[Inequality]) -> "LabelsetEngine":  # noqa: ARG002
         """Return the engine whose candidates obey some inequalities as well."""
         raise ValueError(
-            "This region is too large to be listed, and its p-values are stored in tables:"
-            " answers cannot narrow it."
-            " Ask for a lower confidence."
+            "This region is too large to be listed, and its p-values are stored in tables: answers"
+            " cannot narrow it. Ask for a lower confidence."
         )
 
     def p_value_table(self) -> FloatArray:

@@ -59,9 +59,8 @@ def check_listable(n_labels: int, options: EngineOptions) -> None:
     if n_labels > options.max_table_labels:
         raise ValueError(
             f"This lists the p-values of all 2^{n_labels} labelsets of {n_labels} labels, one by"
-            f" one;"
-            f" that is possible for up to {options.max_table_labels} labels."
-            " Predictions, top(k), regions and p_value(Y) work for any number of labels."
+            f" one; that is possible for up to {options.max_table_labels} labels. Predictions,"
+            " top(k), regions and p_value(Y) work for any number of labels."
         )
 
 
@@ -70,10 +69,9 @@ class NotAllListedError(ValueError):
 
     def __init__(self, n_found: int) -> None:
         super().__init__(
-            f"This region's labelsets are far apart, as where models disagree about an object: a"
-            f" search for all of them"
-            f" found {n_found}, spent its budget, and may have missed others."
-            " members(limit=) returns the most plausible ones."
+            "This region's labelsets are far apart, as where models disagree about an object: a"
+            f" search for all of them found {n_found}, spent its budget, and may have missed"
+            " others. members(limit=) returns the most plausible ones."
         )
 
 

@@ -182,10 +182,9 @@ def outputs_of(model: Any, X: MatrixLike, n_labels: int) -> FloatArray:
         outputs = expit(read_answer(model, "decision_function", X, n_labels))
     else:
         raise ValueError(
-            f"The classifier must have predict_proba or decision_function, but"
-            f" {type(model).__name__} has neither."
-            " Choose one that says how sure it is of each label, or wrap a binary classifier that"
-            " does in"
+            "The classifier must have predict_proba or decision_function, but"
+            f" {type(model).__name__} has neither. Choose one that says how sure it is of each"
+            " label, or wrap a binary classifier that does in"
             " sklearn.multiclass.OneVsRestClassifier."
         )
     return check_outputs(outputs, name=f"Outputs of {type(model).__name__}", n_labels=n_labels)
@@ -255,8 +254,7 @@ def _read_label(
         if block.shape[1] == 1 and not np.allclose(block, 1.0):
             raise ValueError(
                 f"{name} knows a single class, {classes[0]}, of label {label}: its predict_proba"
-                f" must be 1 everywhere,"
-                f" got {block[np.argmin(block), 0]}."
+                f" must be 1 everywhere, got {block[np.argmin(block), 0]}."
             )
         return np.full(len(block), float(classes[0] == 1))
     if block.shape[1] == 1:
@@ -271,8 +269,7 @@ def _read_label(
     if len(on) != 1 or on[0] > 1:
         raise ValueError(
             f"{name} must have been fitted on labels 0 and 1, but its classes_ for label {label}"
-            f" are"
-            f" {np.asarray(classes).tolist()}."
+            f" are {np.asarray(classes).tolist()}."
         )
     return block[:, on[0]]
 
@@ -292,10 +289,8 @@ def _classes_of_label(estimator: Any, label: int, n_labels: int) -> NDArray[Any]
 def _refuse(estimator: Any, method: str, got: str, shape: tuple[int, int]) -> NoReturn:
     raise ValueError(
         f"{method} of {type(estimator).__name__} must give one output per object and label, an"
-        f" array of shape"
-        f" {shape} or a list of {shape[1]} arrays, got {got}."
-        " Use a classifier that handles multi-label targets, or wrap it in"
-        " sklearn.multiclass.OneVsRestClassifier."
+        f" array of shape {shape} or a list of {shape[1]} arrays, got {got}. Use a classifier that"
+        " handles multi-label targets, or wrap it in sklearn.multiclass.OneVsRestClassifier."
     )
 
 
@@ -387,8 +382,7 @@ def fit_known(
         if len(rows) == 0:
             raise ValueError(
                 f"Label {label} is unknown (NaN) for all examples that a model is trained on. Use"
-                f" fewer folds, or leave"
-                " the label out."
+                " fewer folds, or leave the label out."
             )
         own = _check_method_params(X, fit_params, rows)
         models.append(fit_base(single, _safe_indexing(X, rows), Y[rows, label : label + 1], **own))

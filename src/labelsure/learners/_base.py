@@ -73,9 +73,8 @@ class MetaClassifier(MetaEstimatorMixin, MultiLabelMixin, BaseEstimator):
             )
         if not reset and hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
             raise ValueError(
-                f"X must have {self.n_features_in_} columns, one per feature, got an array of"
-                f" shape {X.shape}."
-                " Reshape your data: X.reshape(1, -1) is a single object."
+                f"X must have {self.n_features_in_} columns, one per feature, got an array of shape"
+                f" {X.shape}. Reshape your data: X.reshape(1, -1) is a single object."
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
@@ -137,10 +136,9 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
         largest = np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0)
         if largest > LARGEST_FEATURE:
             raise ValueError(
-                f"X must hold numbers of at most {LARGEST_FEATURE:g} in size, whose squares can"
-                f" be added up, got"
-                f" {largest:g}. Scale your features, for instance with"
-                f" sklearn.preprocessing.StandardScaler."
+                f"X must hold numbers of at most {LARGEST_FEATURE:g} in size, whose squares can be"
+                f" added up, got {largest:g}. Scale your features, for instance with"
+                " sklearn.preprocessing.StandardScaler."
             )
         if not isinstance(X, np.ndarray) and not X.has_canonical_format:
             X = X.copy()  # the user's matrix stays as it is

@@ -49,9 +49,8 @@ def prepare_member(estimator: Any, name: str) -> Any:
         )
     if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
         raise ValueError(
-            f"{name} {EXPECTED}, got {estimator!r}, which has neither."
-            " Inside MultiOutputClassifier only predict_proba shows; OneVsRestClassifier shows"
-            " both."
+            f"{name} {EXPECTED}, got {estimator!r}, which has neither. Inside MultiOutputClassifier"
+            " only predict_proba shows; OneVsRestClassifier shows both."
         )
     copy = clone(estimator)
     if (
@@ -114,11 +113,9 @@ def weight_params(estimator: Any, sample_weight: Any, name: str) -> dict[str, An
     if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
         return {f"{steps[-1][0]}__sample_weight": sample_weight}
     raise ValueError(
-        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the"
-        f" weights out, choose a"
-        " classifier that takes them (MultiOutputClassifier hands them on, OneVsRestClassifier"
-        " does not), or say who"
-        " gets them with scikit-learn's metadata routing."
+        f"sample_weight was given, but fit of {name}, {estimator!r}, takes none. Leave the weights"
+        " out, choose a classifier that takes them (MultiOutputClassifier hands them on,"
+        " OneVsRestClassifier does not), or say who gets them with scikit-learn's metadata routing."
     )
 
 
@@ -220,8 +217,7 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
     if wrong:
         raise ValueError(
             f"decision_function of {type(model.estimator).__name__} must give finite numbers, got"
-            f" {wrong}."
-            " Look for features that are not scaled."
+            f" {wrong}. Look for features that are not scaled."
         )
     return logits
 

@@ -147,7 +147,6 @@ class PooledClassifier(LogitPool, _BaseComposition):
         ):
             raise ValueError(
                 f"weights must be 'learned', 'equal' or {n_members} numbers, one per member, at"
-                f" least 0 and not all 0,"
-                f" got {self.weights!r}."
+                f" least 0 and not all 0, got {self.weights!r}."
             )
         return weights

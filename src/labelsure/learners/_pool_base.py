@@ -255,8 +255,7 @@ class LogitPool(MetaClassifier):
         if unknown := set(params) - {"sample_weight"}:
             raise ValueError(
                 f"fit got {min(unknown)}, which only scikit-learn's metadata routing can bring to"
-                f" members and splitter:"
-                " sklearn.set_config(enable_metadata_routing=True)."
+                " members and splitter: sklearn.set_config(enable_metadata_routing=True)."
             )
         own = [
             weight_params(member, params["sample_weight"], name) if params else {}

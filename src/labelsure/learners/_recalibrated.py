@@ -93,9 +93,8 @@ class RecalibratedClassifier(LogitPool):
             if not getattr(forest, "bootstrap", False) or not hasattr(forest, "oob_score"):
                 raise ValueError(
                     "cv='out-of-bag' needs a forest whose trees see samples, such as"
-                    " RandomForestClassifier() or"
-                    f" ExtraTreesClassifier(bootstrap=True), got {self.estimator!r}. Use cv=5 for"
-                    f" other classifiers."
+                    " RandomForestClassifier() or ExtraTreesClassifier(bootstrap=True), got"
+                    f" {self.estimator!r}. Use cv=5 for other classifiers."
                 )
             forest.set_params(oob_score=True)
         return [(name, member)]

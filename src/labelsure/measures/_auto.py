@@ -208,8 +208,7 @@ class AutoMeasure(Measure):
             got = wrong[0] if wrong else self.candidates
             raise ValueError(
                 "candidates must be a list of at least one measure such as"
-                " labelsure.measures.PowerMeasure(),"
-                f" or None for the usual ones, got {got!r}."
+                f" labelsure.measures.PowerMeasure(), or None for the usual ones, got {got!r}."
             )
         return listed
 

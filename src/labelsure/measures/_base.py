@@ -290,9 +290,8 @@ class MeasureSum(Measure):
         if roots and others:
             raise ValueError(
                 f"{roots[0]!r} takes a square root, so it can only be added to penalties on"
-                f" labelsets, got"
-                f" {others[0]!r}: the sum would not be one energy that can be searched. Add"
-                " HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or"
+                f" labelsets, got {others[0]!r}: the sum would not be one energy that can be"
+                " searched. Add HammingPenalty(), CardinalityPenalty(), UnseenPenalty() or"
                 " LabelsetPrior(base='uniform')."
             )
 

@@ -66,11 +66,9 @@ def choose_exponent(largest_score: float, *, root: bool = False) -> int:
         limit = 2.0 ** (SCORE_BITS - COARSEST_EXPONENT)
     if exponent < COARSEST_EXPONENT or not math.isfinite(largest_score):
         raise ValueError(
-            f"Scores may be as large as {largest_score:.3g}, which leaves too few digits for"
-            f" exact integer sums."
-            f" Choose weights or penalties that keep scores below {limit:.3g}; for a distance"
-            f" whose residuals hardly"
-            " vary, pass normalised=True or a larger shrinkage."
+            f"Scores may be as large as {largest_score:.3g}, which leaves too few digits for exact"
+            f" integer sums. Choose weights or penalties that keep scores below {limit:.3g}; for a"
+            " distance whose residuals hardly vary, pass normalised=True or a larger shrinkage."
         )
     return exponent
 
@@ -162,8 +160,7 @@ class OwnScores:
         ):
             raise ValueError(
                 f"OwnScores must have one score for each of {len(plain)} labelsets, none larger"
-                f" than the {bound:.6g}"
-                f" that the measure's _learn returned, got shape {own.shape}."
+                f" than the {bound:.6g} that the measure's _learn returned, got shape {own.shape}."
             )
         if self.sizes is None:
             # sums of rounded costs may be a few units below the rounded whole where both are equal

@@ -469,8 +469,7 @@ class Energy:
         if (self.link or other.link) and self._has_additive_part and other._has_additive_part:
             raise ValueError(
                 "A measure with a square root can only be added to penalties, not to another"
-                " measure of the outputs:"
-                " the sum would not be one energy that can be searched."
+                " measure of the outputs: the sum would not be one energy that can be searched."
             )
         parts: dict[str, Any] = {}
         for name in (field.name for field in fields(self)):

@@ -342,9 +342,8 @@ def _invert(covariance: FloatArray) -> FloatArray:
     if values[0] <= SMALLEST_RATIO * values[-1] or values[-1] <= SMALLEST_SPREAD**2:
         raise ValueError(
             f"The covariance of the training errors is singular (eigenvalues from {values[0]:.3g}"
-            f" to {values[-1]:.3g}):"
-            " a label never varies, labels determine each other, or there are fewer examples than"
-            " labels."
+            f" to {values[-1]:.3g}): a label never varies, labels determine each other, or there"
+            " are fewer examples than labels."
             ' Pass shrinkage="ledoit-wolf" or a larger number.'
         )
     inverse: FloatArray = (vectors / values) @ vectors.T

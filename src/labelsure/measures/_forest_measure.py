@@ -152,8 +152,7 @@ class ForestMeasure(Measure):
             if not isinstance(self.base, PosteriorMeasure | LogLossMeasure):
                 raise ValueError(
                     "base must be a measure whose scores are negative log probabilities,"
-                    " PosteriorMeasure() or"
-                    f" LogLossMeasure(), or None, got {self.base!r}."
+                    f" PosteriorMeasure() or LogLossMeasure(), or None, got {self.base!r}."
                 )
             self.base.check_parameters(n_labels)
 
@@ -298,9 +297,8 @@ def _read_features(X: MatrixLike) -> Any:
             )
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"ForestMeasure grows trees on X, so it must be able to read X as a matrix of"
-            f" numbers, but: {error}"
-            " Where a Pipeline inside the conformal classifier makes numbers of X, do that before"
-            " instead, or choose a"
-            " measure of the outputs alone such as LogLossMeasure()."
+            "ForestMeasure grows trees on X, so it must be able to read X as a matrix of numbers,"
+            f" but: {error} Where a Pipeline inside the conformal classifier makes numbers of X, do"
+            " that before instead, or choose a measure of the outputs alone such as"
+            " LogLossMeasure()."
         ) from error

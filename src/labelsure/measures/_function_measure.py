@@ -59,8 +59,7 @@ class FunctionMeasure(Measure):
         if not callable(self.function):
             raise ValueError(
                 "function must be a callable that takes the outputs (n_objects, n_labels) and one"
-                " labelset"
-                f" (n_labels,) and returns n_objects scores, got {self.function!r}."
+                f" labelset (n_labels,) and returns n_objects scores, got {self.function!r}."
             )
         check_number(self.largest, name="largest", above=0)
         if n_labels is not None and n_labels > MAX_LABELS:
@@ -108,20 +107,17 @@ class FunctionMeasure(Measure):
         if scores.shape != (len(outputs),):
             raise ValueError(
                 f"function must return one score per object, shape ({len(outputs)},), got shape"
-                f" {scores.shape}"
-                f" {for_labelset}. It is called with the outputs of all objects, shape"
-                f" {outputs.shape}; reduce over"
-                " the labels with axis=1."
+                f" {scores.shape} {for_labelset}. It is called with the outputs of all objects,"
+                f" shape {outputs.shape}; reduce over the labels with axis=1."
             )
         wrong = ~(np.abs(scores) <= float(self.largest))
         if wrong.any():
             i = int(np.flatnonzero(wrong)[0])
             raise ValueError(
-                f"function must return finite scores of magnitude up to"
-                f" largest={float(self.largest):g}, got"
-                f" {scores[i]:g} for the outputs {outputs[i].tolist()} and the labelset"
-                f" {labelset.tolist()}."
-                " Correct the function, or pass a larger value of largest."
+                "function must return finite scores of magnitude up to"
+                f" largest={float(self.largest):g}, got {scores[i]:g} for the outputs"
+                f" {outputs[i].tolist()} and the labelset {labelset.tolist()}. Correct the"
+                " function, or pass a larger value of largest."
             )
         return scores
 

@@ -50,8 +50,7 @@ class SparseOutputs:
         if not 0 <= default < 0.5:
             raise ValueError(
                 f"default_output must lie between 0 and 0.5, got {default!r}: labels without an"
-                f" output of their own"
-                " are taken to be off."
+                " output of their own are taken to be off."
             )
         check_outputs(self.matrix.data[None], name=name)
         self.default = float(default)

@@ -76,7 +76,7 @@ def answers_needed(
     --------
     >>> from labelsure import calibrate_outputs
     >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+    >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
     >>> region = predictor.predict_labelsets([[0.8, 0.3]] * 2).region(0.3)
     >>> print(answers_needed(region, [[1, 0], [1, 1]]))
     0.5 labels and 1.0 labelsets per object; 0.500 of the objects settled, 0.000 settled and wrong

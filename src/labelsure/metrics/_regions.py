@@ -382,7 +382,7 @@ def efficiency_criteria(
     --------
     >>> from labelsure import calibrate_outputs
     >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+    >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.8, 0.3]])
     >>> criteria = efficiency_criteria([[1, 0], [1, 1]], predictions, significance=(0.2, 0.3))
     >>> criteria.S, criteria.OF, criteria.N, criteria.OE
@@ -394,7 +394,7 @@ def efficiency_criteria(
     best_is_true = (top.labelsets[:, 0] == labels).all(axis=1)
     largest_false = np.where(best_is_true, top.p_values[:, 1], top.p_values[:, 0])
     sums = _sums_of_p_values(predictions)
-    regions = [predictions.region(level, bits=0.1) for level in levels]
+    regions = [predictions.region(level, size_precision=0.1) for level in levels]
     sizes = [sizes_of(region) for region in regions]
     false = [sizes_of(region, less=region.contains(labels)) for region in regions]
     return EfficiencyCriteria(

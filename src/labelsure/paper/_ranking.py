@@ -286,10 +286,9 @@ def _check_scores(
     array = as_numbers(table, name="scores", shape=f"(n_objects, {true.shape[1]})")
     if array.ndim != 2 or array.shape[1] != true.shape[1]:
         raise ValueError(
-            f"scores must have shape (n_objects, {true.shape[1]}), one column per label of"
-            f" Y_true, got {array.shape}."
-            " Where predict_proba returns a list with one array per label, stack the second"
-            " column of each."
+            f"scores must have shape (n_objects, {true.shape[1]}), one column per label of Y_true,"
+            f" got {array.shape}. Where predict_proba returns a list with one array per label,"
+            " stack the second column of each."
         )
     check_same_length(true, array, names=("Y_true", "scores"))
     missing = find_entry(np.isnan(array), array)

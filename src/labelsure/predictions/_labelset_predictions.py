@@ -71,7 +71,7 @@ class LabelsetPredictions:
     --------
     >>> from labelsure import calibrate_outputs
     >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+    >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
     >>> pred = predictor.predict_labelsets([[0.8, 0.3], [0.5, 0.5]])
     >>> pred.labelsets.tolist()
     [[1, 0], [1, 0]]
@@ -233,7 +233,7 @@ class LabelsetPredictions:
         *,
         confidence: float | None = None,
         force_nonempty: bool = False,
-        bits: float = 1.0,
+        size_precision: float = 1.0,
     ) -> LabelsetRegion:
         """Return the regions of labelsets that cannot be ruled out: :class:`LabelsetRegion`.
 
@@ -246,9 +246,9 @@ class LabelsetPredictions:
         force_nonempty : bool, default=False
             Whether the most plausible labelset belongs to the region in any case, as in the paper's
             tables.
-        bits : float, default=1.0
+        size_precision : float, default=1.0
             How precise sizes are that are too large to be counted, above about a million labelsets:
-            they are estimated, with a 99 % interval within a factor 2^bits of the estimate. 0.1
+            they are estimated, with a 99 % interval within a factor 2^size_precision of the estimate. 0.1
             takes about ten times as long as 1.
 
         Warns
@@ -269,7 +269,7 @@ class LabelsetPredictions:
         least = self.guarantee.vacuous_below
         if least is not None and check_significance(significance) < least:
             warnings.warn(self.guarantee.limit, stacklevel=2)
-        return self._region(significance, force_nonempty, bits)
+        return self._region(significance, force_nonempty, size_precision)
 
     def summary(
         self,
@@ -277,7 +277,7 @@ class LabelsetPredictions:
         *,
         top: int = 5,
         force_nonempty: bool = False,
-        bits: float = 1.0,
+        size_precision: float = 1.0,
     ) -> Summaries:
         """Return a readable record per object: labels by name, how sure, and what to beware of.
 
@@ -287,7 +287,7 @@ class LabelsetPredictions:
             The level at which labels are sure, possible or ruled out; 0.05 for 95 % confidence.
         top : int, default=5
             How many of the most plausible labelsets to list; 0 for none.
-        force_nonempty, bits
+        force_nonempty, size_precision
             As in :meth:`region`.
 
         Returns
@@ -307,7 +307,7 @@ class LabelsetPredictions:
         0.333.
         """
         # notes say where a level cannot be reached
-        region = self._region(significance, force_nonempty, bits)
+        region = self._region(significance, force_nonempty, size_precision)
         return Summaries(region, check_count(top, name="top", at_least=0), self._objects)
 
     def top(self, k: int) -> RankedLabelsets:
@@ -330,7 +330,7 @@ class LabelsetPredictions:
         --------
         >>> from labelsure import calibrate_outputs
         >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-        >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+        >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
         >>> top = predictor.predict_labelsets([[0.8, 0.3]]).top(2)
         >>> top.labelsets.tolist(), top.p_values.tolist()
         ([[[1, 0], [1, 1]]], [[0.75, 0.25]])
@@ -385,7 +385,7 @@ class LabelsetPredictions:
         --------
         >>> from labelsure import calibrate_outputs
         >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-        >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+        >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
         >>> predictor.predict_labelsets([[0.8, 0.3]]).label_p_values.tolist()
         [[[0.25, 0.75], [0.75, 0.25]]]
         """
@@ -405,7 +405,7 @@ class LabelsetPredictions:
         --------
         >>> from labelsure import calibrate_outputs
         >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-        >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+        >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
         >>> pred = predictor.predict_labelsets([[0.8, 0.3]])
         >>> pred.rank_labels().tolist(), pred.rank_labels(method="mass").tolist()
         ([[0.5, -0.5]], [[0.8, 0.4]])
@@ -454,10 +454,12 @@ class LabelsetPredictions:
             figures=lambda: {"confidence": self.confidence, "credibility": self.credibility},
         )
 
-    def _region(self, significance: float, force_nonempty: bool, bits: float) -> LabelsetRegion:
+    def _region(
+        self, significance: float, force_nonempty: bool, size_precision: float
+    ) -> LabelsetRegion:
         at_level = self._engine.at_level(check_significance(significance))
         forced = check_flag(force_nonempty, name="force_nonempty")
-        precision = check_number(bits, name="bits", above=0)
+        precision = check_number(size_precision, name="size_precision", above=0)
         return LabelsetRegion(significance, forced, precision, self, *at_level)
 
     def _check(self, Y: Any, name: str = "Y", n_objects: int | None = None) -> LabelMatrix:

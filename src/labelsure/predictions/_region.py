@@ -155,14 +155,14 @@ class LabelsetRegion(Region):
         The requested level.
     force_nonempty : bool
         Whether the most plausible labelset is a member even where it can be ruled out.
-    bits : float
+    size_precision : float
         How precise the sizes are that are too large to be counted.
 
     Examples
     --------
     >>> from labelsure import calibrate_outputs
     >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+    >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
     >>> region = predictor.predict_labelsets([[0.8, 0.3], [0.5, 0.5]]).region(significance=0.3)
     >>> region.sizes.tolist()
     [1, 0]
@@ -174,7 +174,7 @@ class LabelsetRegion(Region):
 
     significance: float
     force_nonempty: bool
-    bits: float
+    size_precision: float
     _predictions: "LabelsetPredictions"
     _engine: LabelsetEngine
     _smallest: IntArray
@@ -204,15 +204,17 @@ class LabelsetRegion(Region):
             if not -len(self) <= index(objects) < len(self):
                 raise IndexError(f"There are {len(self)} objects, got index {objects}.")
             return ObjectRegion(self, index(objects) % len(self))
-        return self._predictions[objects]._region(self.significance, self.force_nonempty, self.bits)
+        return self._predictions[objects]._region(
+            self.significance, self.force_nonempty, self.size_precision
+        )
 
     def __iter__(self) -> Iterator["ObjectRegion"]:
         return (ObjectRegion(self, i) for i in range(len(self)))
 
     def __repr__(self) -> str:
         forced = ", force_nonempty=True" if self.force_nonempty else ""
-        bits = "" if self.bits == 1 else f", bits={self.bits:g}"
-        options = f"significance={self.significance}{forced}{bits}"
+        precision = "" if self.size_precision == 1 else f", size_precision={self.size_precision:g}"
+        options = f"significance={self.significance}{forced}{precision}"
         return f"LabelsetRegion({options}, {count_objects(len(self))})"
 
     def _repr_html_(self) -> str:
@@ -227,11 +229,11 @@ class LabelsetRegion(Region):
     def size_estimates(self) -> tuple[RegionSize, ...]:
         """The sizes with what is known about them: an interval, and bounds that are certain.
 
-        Where a size was counted all of them are that number. Others are as precise as ``bits`` of
+        Where a size was counted all of them are that number. Others are as precise as ``size_precision`` of
         :meth:`LabelsetPredictions.region` asks for, or as far as a limited number of draws gets;
         printing tells.
         """
-        sizes = self._engine.region_sizes(self._smallest, bits=self.bits)
+        sizes = self._engine.region_sizes(self._smallest, bits=self.size_precision)
         return tuple(size.raised(1) if self.force_nonempty else size for size in sizes)
 
     def contains(self, Y: Any) -> BoolArray:
@@ -319,7 +321,7 @@ class ObjectRegion:
     --------
     >>> from labelsure import calibrate_outputs
     >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
-    >>> predictor = calibrate_outputs(outputs, Y, empty="exclude")
+    >>> predictor = calibrate_outputs(outputs, Y, empty_labelset="exclude")
     >>> region = predictor.predict_labelsets([[0.8, 0.3]]).region(significance=0.2)
     >>> region[0].size, [1, 0] in region[0], [0, 0] in region[0]
     (3, True, False)
