@@ -190,8 +190,8 @@ def find_label_errors(
     >>> errors = find_label_errors(model, X, Y)
     >>> print(errors.to_frame().head(2).round(1))
        row    label  given  gain                     better
-    0   10  label_1      0   9.0  label_0, label_1, label_2
-    1  153  label_0      1   1.7           label_1, label_2
+    0   10  label_1      0   7.8  label_0, label_1, label_2
+    1  153  label_0      1   1.6           label_1, label_2
     """
     promised = _check_level(level)
     _check_kind(model, folds=trusted is None)
