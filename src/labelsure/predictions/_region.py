@@ -295,21 +295,27 @@ class LabelsetRegion(Region):
     @cached_property
     def possible_values(self) -> BoolArray:
         """Whether some member has each label off, and whether some has it on, (n, q, 2)."""
+        if not self.force_nonempty:
+            return self._unforced_values
+        best = self._predictions._best.labelsets[:, 0].astype(bool)
+        empty = ~self._unforced_values.any(axis=(1, 2), keepdims=True)
+        return np.where(empty, np.stack([~best, best], axis=2), self._unforced_values)
+
+    @cached_property
+    def _unforced_values(self) -> BoolArray:
+        """The same without labelsets that ``force_nonempty`` adds."""
         numerators = self._predictions._label_numerators
         if self._engine is not self._predictions._engine:
             numerators = self._engine.label_numerators()
         possible: BoolArray = numerators >= self._smallest[:, None, None]
-        if self.force_nonempty:
-            best = self._predictions._best.labelsets[:, 0].astype(bool)
-            empty = ~possible.any(axis=(1, 2))
-            possible[empty] = np.stack([~best, best], axis=2)[empty]
         return possible
 
     def hold(self, Y: LabelMatrix, objects: IntArray) -> BoolArray:
         """Tell whether ``Y[r]`` is in the region of object ``objects[r]``, without checks."""
         members: BoolArray = self._engine.numerators_of(Y, objects) >= self._smallest[objects]
         if self.force_nonempty:
-            members |= (self._predictions._best.labelsets[objects, 0] == Y).all(axis=1)
+            empty = ~self._unforced_values[objects].any(axis=(1, 2))
+            members |= empty & (self._predictions._best.labelsets[objects, 0] == Y).all(axis=1)
         return members
 
 
