@@ -1,4 +1,4 @@
-"""The command ``labelsure``: reads the command line, runs one command, turns errors into exit codes."""
+"""The command ``labelsure``: parses arguments, runs a command, turns errors into exit codes."""
 
 import argparse
 import errno

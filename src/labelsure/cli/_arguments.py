@@ -1,4 +1,4 @@
-"""Options of the command line: how their values are read, without numpy, and those that commands share."""
+"""Options of the command line: how values are parsed, without numpy, and the shared options."""
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError
@@ -84,12 +84,15 @@ def add_confidence(parser: ArgumentParser) -> None:
 
 def add_scheduler(parser: ArgumentParser) -> None:
     """Add the address of a Dask scheduler."""
-    about = "work on the Dask cluster of this scheduler, such as tcp://host:8786; --jobs is for what stays here"
+    about = (
+        "work on the Dask cluster of this scheduler, such as tcp://host:8786;"
+        " --jobs is for what stays here"
+    )
     option(parser, "--scheduler", "ADDRESS", about)
 
 
 def add_learning(parser: ArgumentParser) -> None:
-    """Add what every command that learns from a table needs: its columns, the learner, seed and cores."""
+    """Add what every command that fits needs: the table's columns, the learner, seed and cores."""
     option(parser, "data", "DATA", TABLE, Path)
     chosen = parser.add_mutually_exclusive_group()
     about = "the columns of 0 and 1 that are labels, or 'label_*'"
@@ -121,7 +124,7 @@ def count(text: str) -> int:
 
 
 def jobs(text: str) -> int:
-    """Return a number of jobs as joblib reads it: -1 for all cores, -2 for all but one, never more than there are.
+    """Return a number of jobs as joblib reads it: -1 for all cores, -2 for all but one.
 
     Examples
     --------
@@ -170,7 +173,7 @@ def file_with(*endings: str) -> Callable[[str], Path]:
 
 
 def output_file(text: str, endings: tuple[str, ...] = ()) -> Path:
-    """Return the path of a file that can be written, so that a long run does not end with nowhere to write to."""
+    """Return the path of a writable file, so that a long run does not fail when it saves."""
     path = full_path(text)
     folder, problem = path.parent, None
     if endings and path.suffix.lower() not in endings:

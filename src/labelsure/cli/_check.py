@@ -98,7 +98,7 @@ def _what_it_takes(options: Namespace, n_trusted: int, n_suspects: int) -> str:
 
 
 def _rows(errors: Any) -> list[list[Any]]:
-    """Return the doubtful labels as a table, the most doubtful first; rows are counted from 1, below the header."""
+    """Return suspicious labels as a table, the most suspicious first; rows count from 1."""
     with_level = errors.p_values is not None
     columns = ["row", "label", "given", "gain", "better"]
     rows: list[list[Any]] = [[*columns, "p_value", "flagged"] if with_level else columns]

@@ -1,4 +1,4 @@
-"""What commands share: lines on the terminal, whole files, models and tables, a cluster, going on after a kill."""
+"""What commands share: printed lines, atomic files, models and tables, a cluster, resuming."""
 
 import csv
 import io
@@ -25,14 +25,17 @@ NAMES_SHOWN = 5
 ARROW_ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
 SECONDS_TO_CONNECT = 10.0
 SECONDS_FOR_WORKERS = 60.0  # enough for clusters that start workers only when there is work
-KILLED = "a process that fitted models was killed, by somebody or because memory ran out; --jobs 1 takes the least."
+KILLED = (
+    "a process that fitted models was killed, by somebody or because memory ran out;"
+    " --jobs 1 takes the least."
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def printable(text: str) -> str:
-    r"""Return a text without control characters, which names of columns may hold: a terminal would obey them.
+    r"""Return a text without control characters, which a terminal would execute.
 
     Examples
     --------
@@ -119,7 +122,7 @@ def in_one_line() -> Iterator[None]:
 
 @contextmanager
 def noted_warnings(*, but: str | None = None) -> Iterator[None]:
-    """Hold back the warnings given inside and print each once, in one line, except those that match ``but``."""
+    """Print each warning raised inside once, in one line, except those that match ``but``."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if but is not None:
@@ -177,7 +180,7 @@ def readable_size(path: Path) -> str:
 
 
 def check_inputs(options: Namespace) -> None:
-    """Raise CommandError, before anything slow is imported, if a package or a file to read is missing."""
+    """Raise CommandError, before any slow import, if a package or an input file is missing."""
     reads = {name: getattr(options, name, None) for name in ("data", "trusted", "model")}
     output = getattr(options, "output", None)
     tables = [reads["data"], reads["trusted"], output]
@@ -244,7 +247,7 @@ def kept_beside(output: Path, what: str, count: Callable[[Path], int]) -> Iterat
 
 
 def open_trained(options: Namespace) -> Any:
-    """Return the model and the schema of its file, set to the cores of ``--jobs``, with a cluster to one."""
+    """Return a saved model, set to the cores of ``--jobs`` or to a cluster, and its schema."""
     from labelsure import batches
 
     path, elsewhere = options.model, getattr(options, "scheduler", None) is not None
@@ -288,7 +291,7 @@ def note_unseen(table: Any) -> None:
 
 
 def answer_rows(model: Any, X: Any) -> Any:
-    """Return the answers for rows; numbers that the learner cannot take, such as 1e300, are an error of one line."""
+    """Return the answers for rows; values the learner cannot handle are a one-line error."""
     from labelsure.conformal._base import answer_batch
 
     try:
@@ -316,7 +319,7 @@ def labels_in_words(model: Any) -> str:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Yield a client of the Dask scheduler at an address, whose workers have our versions; None without an address.
+    """Yield a client of a Dask scheduler whose workers have our versions; None without an address.
 
     Inside, fits run on the cluster, and what Dask cannot do is a CommandError of one line.
     """
@@ -375,7 +378,7 @@ def _check_workers(client: Any, address: str) -> None:
 def map_in_order(
     function: Callable[[Item], Result], items: Iterable[Item], client: Any
 ) -> Iterator[Result]:
-    """Yield ``function(item)`` for all items in order, here or on a cluster; few items are in memory at any time."""
+    """Yield ``function(item)`` in order, locally or on a cluster, with few items in memory."""
     if client is None:
         yield from map(function, items)
         return

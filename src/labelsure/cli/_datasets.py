@@ -1,4 +1,4 @@
-"""``labelsure datasets``: which sets are known by name, and one of them as a file to try things with."""
+"""``labelsure datasets``: list the data sets known by name, or save one as a file to try."""
 
 from argparse import Namespace
 from math import isnan

@@ -1,4 +1,4 @@
-"""``labelsure evaluate``: does the model keep its promise on a table with known labels, and how much does it say?"""
+"""``labelsure evaluate``: does the model keep its promise on known labels? How much does it say?"""
 
 import json
 import warnings
@@ -12,10 +12,12 @@ from labelsure.cli import _common as common
 LEVELS = ("80", "90", "95")
 MOSTLY = 0.8
 # printed if regions say next to nothing about single labels
-UNDECIDED = """
-At {level} % confidence {share:.0f} % of the labels are left undecided: one statement about all labels at once is much
-to ask of these data. A lower level, another learner or another question may say more:
-labelsure.decisions.advise in Python finds one, and docs/many-labels.md explains it."""
+UNDECIDED = (
+    "\nAt {level} % confidence {share:.0f} % of the labels are left undecided:"
+    " one statement about all labels at once is much\n"
+    "to ask of these data. A lower level, another learner or another question may say more:\n"
+    "labelsure.decisions.advise in Python finds one, and docs/many-labels.md explains it."
+)
 """What to do where regions say next to nothing about single labels."""
 
 # single answers, as in files and as printed: the learner's, and those for each metric
@@ -119,7 +121,7 @@ def _judge_region(region: Any, Y: Any) -> dict[str, float]:
 
 
 def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, float]]:
-    """Return the figures of the learner alone, of the answers for each metric and of those that ``predict`` gives."""
+    """Return the metrics of the learner alone, of the answers per metric and of ``predict``."""
     from labelsure.conformal._calibrator import labels_of_outputs
     from labelsure.metrics._point import point_measures
     from labelsure.report._singles import brier_score
@@ -142,7 +144,7 @@ def _judge_singles(model: Any, answers: Any, Y: Any) -> dict[str, dict[str, floa
 
 
 def _judge_labels(region: Any, labels: Any, Y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return for each label how often it is true, predicted, sure and ruled out, and how often wrongly so."""
+    """Return how often each label is true, predicted, certain and ruled out, with errors."""
     sure, ruled_out = region.inner, ~region.outer & region.outer.any(axis=1, keepdims=True)
     members = {
         "objects": Y == 1,
@@ -209,7 +211,7 @@ def _label_cells(row: dict[str, Any]) -> list[str]:
 
 
 def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
-    """Return single answers as a table, those that ``predict`` gives with a star, and what wrapping did."""
+    """Return a table of single answers, those of ``predict`` starred, and what wrapping changed."""
     from labelsure.report._singles import say_what_wrapping_did
 
     single, answered = figures["single"], figures["predict_is"]

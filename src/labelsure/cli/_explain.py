@@ -85,7 +85,7 @@ def _in_words(labels: Sequence[str]) -> str:
 
 
 def _first_lines(summary: Any, answers: Any) -> str:
-    """Return what is predicted, beside the most plausible labelset if that is another one, and what is left."""
+    """Return the prediction, the most plausible labelset if it differs, and what is left."""
     _, *others = str(summary).splitlines()
     told = f"confidence {summary.confidence:.3g}, credibility {summary.credibility:.3g}"
     labels = _names_of(answers.predictions.label_names, answers.labels)

@@ -132,7 +132,8 @@ def check_folds(options: Namespace, n_rows: int, n_folds: int) -> None:
     """Raise CommandError if there are too few rows for the folds."""
     if n_folds < 2 or n_rows < 2 * n_folds:
         raise CommandError(
-            f"{options.data}: {common.counted(n_rows, 'row')} for {n_folds} folds; there must be at least"
+            f"{options.data}: {common.counted(n_rows, 'row')} for {n_folds} folds;"
+            " there must be at least"
             " 2 folds with 2 rows in each. Bring more rows, or choose another number with --folds."
         )
 
@@ -162,7 +163,7 @@ def _check_rows(options: Namespace, Y: Any, schema: Any) -> list[int]:
 
 
 def _warnings_of(constant: list[int]) -> str | None:
-    """Return the pattern of scikit-learn's warnings about constant labels, which we noted with their names."""
+    """Return the pattern of scikit-learn's warnings about constant labels; we report the names."""
     return rf"Label (not )?({'|'.join(map(str, constant))}) is present in all" if constant else None
 
 
@@ -173,7 +174,8 @@ def _describe(options: Namespace, schema: Any, Y: Any) -> str:
     inductive = options.guarantee == arguments.INDUCTIVE
     folds = "30 % of the rows calibrate" if inductive else f"{options.folds} folds"
     lines = [
-        f"{options.data}: {len(Y)} rows, {common.counted(len(schema.columns), 'column')} to learn from,"
+        f"{options.data}: {len(Y)} rows,"
+        f" {common.counted(len(schema.columns), 'column')} to learn from,"
         f" {common.counted(len(schema.label_names), 'label')}, {Y.sum() / len(Y):.2f} per row.",
         "Prepared anew in every fold:",
     ]

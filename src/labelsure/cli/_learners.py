@@ -26,7 +26,7 @@ SCALED = {"standard": ", mean 0 and variance 1", "unit": ", between 0 and 1", "n
 
 
 class Recipe(NamedTuple):
-    """How to make a classifier, how its features are scaled, and whether they may be sparse in fits and files."""
+    """How to build a classifier, how features are scaled, and whether they may be sparse."""
 
     make: Callable[[], Any]
     scaling: str = "none"
@@ -34,7 +34,7 @@ class Recipe(NamedTuple):
     saved_sparse: bool = True
 
     def is_dense(self, schema: TableSchema) -> bool:
-        """Tell whether features are to be dense: if they must be, or if sparse ones would save nothing."""
+        """Tell whether features must be dense, or sparse ones would save nothing."""
         may_be_sparse = self.takes_sparse and self.saved_sparse
         return not (may_be_sparse and (schema.sparse or schema.of_kind("text")))
 
@@ -105,6 +105,8 @@ def describe_preparation(name: str, schema: TableSchema) -> dict[str, str]:
         numeric = "as they are; members of the pool that need it fill gaps and scale"
     return {
         "numeric": numeric,
-        "categorical": f"one feature per value, those seen less than {MIN_FREQUENCY} times together",
+        "categorical": (
+            f"one feature per value, those seen less than {MIN_FREQUENCY} times together"
+        ),
         "text": f"TF-IDF of the {n_words} most frequent words",
     }

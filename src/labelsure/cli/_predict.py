@@ -1,4 +1,4 @@
-"""``labelsure predict``: answers for every row of a table, in batches, joined into one file in the end."""
+"""``labelsure predict``: answers for every row of a table, in batches, joined into one file."""
 
 import hashlib
 import io
@@ -129,7 +129,7 @@ def _print_answers(answerer: BatchAnswerer, table: Any, _: Namespace, client: An
 
 
 def _write_answers(answerer: BatchAnswerer, table: Any, options: Namespace, client: Any) -> int:
-    """Write one part per batch, then the file, and return the number of rows; parts stay after an interruption."""
+    """Write a part per batch, then the file; return the number of rows. A kill keeps the parts."""
     from labelsure.datasets import DatasetError
 
     finished: dict[int, int] = {}  # the number of rows of each part, by the first row
@@ -168,7 +168,7 @@ def _write_answers(answerer: BatchAnswerer, table: Any, options: Namespace, clie
 
 
 def _answer(answerer: BatchAnswerer, batches: Iterable[Any], client: Any) -> Iterator[Part]:
-    """Yield the answers for batches in order; rows that cannot be predicted are an error of one line."""
+    """Yield the answers for batches in order; unpredictable rows are a one-line error."""
     try:
         yield from common.map_in_order(answerer, batches, client)
     except BatchError as error:
@@ -185,7 +185,7 @@ def _progress(table: Any) -> Any:
 
 
 class Parts:
-    """Finished answers of batches in a folder, found again if nothing that they depend on has changed."""
+    """Finished batches in a folder, reused if nothing that they depend on has changed."""
 
     def __init__(self, folder: Path, options: Namespace) -> None:
         choices = ("confidence", "top", "keep", "batch", "predict_for")
@@ -308,7 +308,7 @@ def _import_parquet() -> Any:
 def _column(
     cells: Any, write: Callable[[Any], str], write_float: Callable[[float], str]
 ) -> list[Any]:
-    """Return a column as a list of cells, None for missing ones; repeated values are written once."""
+    """Return a column as a list of cells, None if missing; repeated values are formatted once."""
     from labelsure.predictions._frames import RepeatedValues
 
     if isinstance(cells, RepeatedValues):

@@ -1,4 +1,4 @@
-"""``labelsure report``: one page that shows whether to trust the model, to be opened in a browser and shared."""
+"""``labelsure report``: one HTML page that shows whether to trust the model, to open and share."""
 
 from argparse import Namespace
 from typing import Any

@@ -156,7 +156,7 @@ def measure_tables(datasets: Sequence["Dataset"], *, n_seeds: int, n_jobs: int) 
 
 
 def _measure(run: tuple["Dataset", str, int]) -> tuple[list[float], dict[str, dict[str, float]]]:
-    """Fit a learner on the training part and compare what it says about the test part with the truth.
+    """Fit a learner on the training part and compare its test predictions with the truth.
 
     Returns
     -------

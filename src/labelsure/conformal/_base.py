@@ -162,7 +162,8 @@ class WrappingClassifier(MetaClassifier):
         >>> from sklearn.datasets import make_multilabel_classification
         >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier
         >>> X, y = make_multilabel_classification(n_samples=100, n_classes=3, random_state=0)
-        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).set_output(predict="pandas")
+        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+        >>> model = model.set_output(predict="pandas")
         >>> print(model.fit(X, y, label_names=["sea", "city", "night"]).predict(X[:2]))
            sea  city  night
         0    0     1      0
@@ -246,9 +247,9 @@ class LabelsetClassifier(WrappingClassifier):
         which has a closed form else. Under constraints it goes over the labelsets that are allowed,
         or where these are more than 65 536, or labels more than 20 without a list of labelsets,
         over those seen in training and 1024 drawn for each object, a standard error of at most
-        0.016; where no such labelset is allowed, over all. With ``empty_labelset="auto"`` the empty labelset
-        is always in the sum, with the probability that the posterior gives it, small where no
-        training example is without labels.
+        0.016; where no such labelset is allowed, over all. With ``empty_labelset="auto"`` the empty
+        labelset is always in the sum, with the probability that the posterior gives it, small where
+        no training example is without labels.
 
         Objects get the same answer one by one and in batches. :meth:`update`, and
         :meth:`recalibrate` without a new measure, leave recalibration and thresholds as they are.
@@ -268,7 +269,8 @@ class LabelsetClassifier(WrappingClassifier):
         >>> from sklearn.datasets import make_multilabel_classification
         >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier
         >>> X, y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
-        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:100], y[:100])
+        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+        >>> model = model.fit(X[:100], y[:100])
         >>> model.predict_proba(X[100:]).shape
         (20, 3)
         """
@@ -374,7 +376,8 @@ class LabelsetClassifier(WrappingClassifier):
         >>> from sklearn.datasets import make_multilabel_classification
         >>> from labelsure import InductiveConformalClassifier, MLkNNClassifier
         >>> X, y = make_multilabel_classification(n_samples=150, n_classes=3, random_state=0)
-        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:100], y[:100])
+        >>> model = InductiveConformalClassifier(MLkNNClassifier(), random_state=0)
+        >>> model = model.fit(X[:100], y[:100])
         >>> model.update(X[100:140], y[100:140]).calibrator_.sizes
         (70,)
         """

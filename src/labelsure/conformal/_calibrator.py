@@ -101,9 +101,9 @@ class CalibratedFold:
         Which of these examples have no label.
     finds_empty_strangest : bool
         Whether the training part is known to have no example without labels, so that with
-        ``empty_labelset="auto"`` the measure may put the empty labelset above all others. Calibration
-        examples have no say in this: it would cost the guarantee. Measures that are a maximum over
-        labels score it like any other labelset.
+        ``empty_labelset="auto"`` the measure may put the empty labelset above all others.
+        Calibration examples have no influence on this: it would cost the guarantee. Measures that
+        are a maximum over labels score it like any other labelset.
     choice : MeasureChoice or None
         How the measure was chosen, where it was.
     categories, weights : arrays of shape (m,) or None

@@ -240,21 +240,20 @@ def _parts_of_form(measure: Measure, form: str, n_labels: int) -> list[Measure]:
 
 
 def check_some_labels(labels: Sequence[LabelMatrix | BoolArray], *, stacklevel: int) -> None:
-    """Warn, or raise ValueError, where ``empty_labelset="exclude"`` leaves out the labelset of examples."""
+    """Warn, or raise ValueError, where ``empty_labelset="exclude"`` excludes true labelsets."""
     n_known = sum(len(part) for part in labels)
     n_empty = sum(int((~part.any(axis=1)).sum()) for part in labels)
     if n_empty == n_known:
         raise ValueError(
-            'empty_labelset="exclude" leaves out the empty labelset, and no example has another: every'
-            " region would miss."
+            'empty_labelset="exclude" leaves out the empty labelset, and no example has another:'
+            " every region would miss."
             ' Use empty_labelset="auto", or check that Y holds the labels.'
         )
     if n_empty:
         warnings.warn(
-            f'{n_empty} of {n_known} examples have no label, and with empty_labelset="exclude" no region'
-            f" holds the empty"
-            ' labelset: objects without labels are always missed. Use empty_labelset="auto" unless there'
-            " will be none.",
+            f"{n_empty} of {n_known} examples have no label, and with"
+            ' empty_labelset="exclude" no region holds the empty labelset: objects without labels'
+            ' are always missed. Use empty_labelset="auto" unless there will be none.',
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -307,9 +306,9 @@ def check_constraints(
     rules = compile_constraints(given, names)
     if rules.n_allowed == 1 and rules.allows_empty and empty_labelset == "exclude":
         raise ValueError(
-            'constraints allow the empty labelset only, and empty_labelset="exclude" leaves that out:'
-            " every region would be"
-            ' empty. Use empty_labelset="auto", or leave a constraint out.'
+            'constraints allow the empty labelset only, and empty_labelset="exclude" leaves that'
+            ' out: every region would be empty. Use empty_labelset="auto", or leave a constraint'
+            " out."
         )
     kept = _obeyed(given, everyone, names, on_violation)
     if not kept:

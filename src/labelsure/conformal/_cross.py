@@ -143,7 +143,8 @@ class CrossConformalClassifier(LabelsetClassifier):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import CrossConformalClassifier, MLkNNClassifier
     >>> X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
-    >>> model = CrossConformalClassifier(MLkNNClassifier(), cv=5, random_state=0).fit(X[:100], Y[:100])
+    >>> model = CrossConformalClassifier(MLkNNClassifier(), cv=5, random_state=0)
+    >>> model = model.fit(X[:100], Y[:100])
     >>> pred = model.predict_labelsets(X[100:])
     >>> region = pred.region(significance=0.2)
     >>> bool(region.contains(Y[100:]).mean() >= 0.6)

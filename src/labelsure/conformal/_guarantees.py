@@ -1,9 +1,9 @@
 r"""What is proven about regions: one model, merged folds, categories, weights and groups.
 
 Groups are examples that belong together, such as the pages of one document or the visits of one
-patient. Whole groups train or calibrate. What is exchangeable then are the groups, not the examples, and a
-new object is one drawn at random from a new group. For M calibration groups of any sizes let f_k be
-the share of group k with alpha_i >= alpha. An inductive predictor's p-value is::
+patient. Whole groups train or calibrate. What is exchangeable then are the groups, not the
+examples, and a new object is one drawn at random from a new group. For M calibration groups of any
+sizes let f_k be the share of group k with alpha_i >= alpha. An inductive predictor's p-value is::
 
     p_H = (sum_k f_k + 1) / (M + 1)
 
@@ -169,8 +169,8 @@ def bound_by_size(significance: float, sizes: Sequence[int]) -> float:
     """Return a bound of the error of the paper's cross-conformal regions, for any learner.
 
     For folds that were not chosen by their labels. The mean of the p_k, weighted by |S_k| + 1, is
-    ((n + 1) p + K - 1) / (n + K), and twice a weighted mean of p-values is a p-value (Vovk, Wang 2020). Smoothing
-    leaves the bound as it is.
+    ((n + 1) p + K - 1) / (n + K), and twice a weighted mean of p-values is a p-value (Vovk, Wang
+    2020). Smoothing leaves the bound as it is.
 
     Examples
     --------
@@ -239,14 +239,14 @@ def state_groups(
     >>> from labelsure.conformal._merging import sizes_of_groups
     >>> groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
     >>> print(state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True).sentence(0.2))
-    A region at significance 0.2 misses the true labelset with probability at most 0.28, for exchangeable groups of 2
-    examples each, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023;
-    Lee, Barber, Willett 2023).
+    A region at significance 0.2 misses the true labelset with probability at most 0.28, for
+    exchangeable groups of 2 examples each, 4 of which calibrate, and an object drawn at random from
+    a new group (Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023).
     >>> groups = np.array([0, 1, 1, 2, 2, 2, 3, 3, 4, 4])
     >>> print(state_groups(sizes_of_groups(groups, [np.arange(8)]), plain=True).sentence(0.2))
-    A region at significance 0.2 misses the true labelset with probability at most 0.2, for exchangeable groups of any
-    sizes, 4 of which calibrate, and an object drawn at random from a new group (Dunn, Wasserman, Ramdas 2023; Lee,
-    Barber, Willett 2023).
+    A region at significance 0.2 misses the true labelset with probability at most 0.2, for
+    exchangeable groups of any sizes, 4 of which calibrate, and an object drawn at random from a new
+    group (Dunn, Wasserman, Ramdas 2023; Lee, Barber, Willett 2023).
     """
     if (sizes.all_groups == 1).all():
         return None
@@ -327,9 +327,10 @@ def add_conditions(guarantee: Guarantee, *, constrained: bool, n_incomplete: int
     --------
     >>> plain = Guarantee("inductive", as_promised, "exchangeable examples", "Vovk et al. 2005")
     >>> print(add_conditions(plain, constrained=True).sentence(0.1))
-    A region at significance 0.1 misses the true labelset although it obeys the constraints with probability at most
-    0.1, for exchangeable examples (Vovk et al. 2005). A true labelset that breaks a constraint is in no region; among
-    those that obey, the bound is this one divided by their share.
+    A region at significance 0.1 misses the true labelset although it obeys the constraints with
+    probability at most 0.1, for exchangeable examples (Vovk et al. 2005). A true labelset that
+    breaks a constraint is in no region; among those that obey, the bound is this one divided by
+    their share.
     """
     remarks = [
         guarantee.remark,

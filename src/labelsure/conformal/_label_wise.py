@@ -68,9 +68,10 @@ class LabelCalibration:
     --------
     >>> import numpy as np
     >>> outputs, Y = np.array([[0.75], [0.5], [0.25]]), np.array([[1], [0], [0]])
-    >>> LabelCalibration.of(outputs, Y, conditional=False).weigh(score_values(np.array([[0.5]])), None).tolist()
+    >>> values = score_values(np.array([[0.5]]))
+    >>> LabelCalibration.of(outputs, Y, conditional=False).weigh(values, None).tolist()
     [[[1, 1]]]
-    >>> LabelCalibration.of(outputs, Y, conditional=True).weigh(score_values(np.array([[0.5]])), None).tolist()
+    >>> LabelCalibration.of(outputs, Y, conditional=True).weigh(values, None).tolist()
     [[[1, 0]]]
     """
 
@@ -365,7 +366,8 @@ def calibrate_labels(
     Examples
     --------
     >>> from labelsure import calibrate_labels
-    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.4, 0.1]], [[1, 0], [1, 0], [0, 1], [0, 0]]
+    >>> outputs = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8], [0.4, 0.1]]
+    >>> Y = [[1, 0], [1, 0], [0, 1], [0, 0]]
     >>> predictor = calibrate_labels(outputs, Y, conditional=True, label_names=["sea", "city"])
     >>> predictor.predict_labels([[0.8, 0.3]]).p_values.round(2).tolist()
     [[[0.33, 0.67], [0.25, 0.5]]]
@@ -393,9 +395,9 @@ def calibrate_labels(
 class LabelWiseConformalClassifier(WrappingClassifier):
     r"""Binary-relevance conformal predictor: p-values of single labels, inductive or in folds.
 
-    Each label is a problem of its own. A part of the training set is held out for calibration; with
-    :math:`\alpha_{ij} = |t_{ij} - o_{ij}|` for its m examples, the p-values of label j being off (c = 0) and on
-    (c = 1) are [1]_
+    Each label is a separate problem. Some of the training set is held out for calibration; with
+    :math:`\alpha_{ij} = |t_{ij} - o_{ij}|` for its m examples, the p-values of label j being off
+    (c = 0) and on (c = 1) are [1]_
 
     .. math:: p_j(c) = \frac{|\{i : \alpha_{ij} \ge |c - o_j|\}| + 1}{m + 1}
 
@@ -466,7 +468,8 @@ class LabelWiseConformalClassifier(WrappingClassifier):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import LabelWiseConformalClassifier, MLkNNClassifier
     >>> X, Y = make_multilabel_classification(n_samples=320, n_classes=3, random_state=0)
-    >>> model = LabelWiseConformalClassifier(MLkNNClassifier(), random_state=0).fit(X[:300], Y[:300])
+    >>> model = LabelWiseConformalClassifier(MLkNNClassifier(), random_state=0)
+    >>> model = model.fit(X[:300], Y[:300])
     >>> pred = model.predict_labels(X[300:])
     >>> pred
     LabelWisePredictions(20 objects, 3 labels)

@@ -29,7 +29,7 @@ class Metadata:
     groups: IntArray | None = None
 
     def take(self, X: MatrixLike, rows: IntArray) -> "Metadata":
-        """Return what comes with some of the rows of X; the groups among them are numbered anew, from 0."""
+        """Return the metadata of some rows of X, with their groups renumbered from 0."""
         groups = (
             None
             if self.groups is None

@@ -43,7 +43,7 @@ folds would take longer than four, whose models are shared."""
 
 
 class FoldModel(NamedTuple):
-    """A fold's fitted classifier, with the outputs that its measure is fitted on and calibrated with.
+    """A fold's fitted classifier, with the outputs that fit and calibrate its measure.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class FoldModel(NamedTuple):
 
 
 def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
-    """Raise ValueError where the estimator cannot be a classifier, so that nothing is fitted in vain.
+    """Raise ValueError, before anything is fitted, if the estimator cannot be a classifier.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def fit_models(
     trainable: BoolArray | None = None,
     memory: Any = None,
 ) -> list[FoldModel]:
-    """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
+    """Fit a copy of the classifier on each training part and compute outputs, with a progress bar.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def _fit_fold(
 def _ask(
     model: Any, trained_on: MatrixLike, asked: MatrixLike, n_labels: int, needs: Sequence[Need]
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Return a fitted model's outputs for its calibration examples and, where needed, for its training examples."""
+    """Return a fitted model's outputs for calibration and, where needed, training examples."""
     wanted = any(
         Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs
     )
@@ -261,7 +261,7 @@ def _fit_and_ask(
     seed: int,
     metadata: Metadata = NO_METADATA,
 ) -> tuple[FloatArray, float]:
-    """Return what a shared model says about the examples it left out, and the seconds that this took.
+    """Return a shared model's predictions for the examples it left out, and the seconds taken.
 
     Of a pool these are the logits of its members, (m, q, M), else outputs, (m, q).
     """
@@ -291,7 +291,7 @@ def _finish_fold(
     needs: Sequence[Need],
     metadata: Metadata,
 ) -> FoldModel:
-    """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
+    """Return the fold with out-of-fold outputs; a pool first learns weights from shared models."""
     if not _is_unfinished(fold.model):
         return fold._replace(out_of_fold_outputs=answers)
     pool = fold.model.estimator
@@ -370,7 +370,7 @@ def fit_model(
     members_only: bool = False,
     metadata: Metadata = NO_METADATA,
 ) -> FittedBase:
-    """Fit a copy of the classifier, the default for None, with ``seed`` wherever the user left a random_state at None.
+    """Fit a copy of the classifier, the default for None; ``seed`` replaces each random_state=None.
 
     Where that fails and the classifier seems to be for one label at a time, say what to do. With
     ``members_only``, the weights of a pool are left to be learned. The classifier's fit gets what

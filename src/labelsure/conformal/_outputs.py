@@ -150,7 +150,8 @@ class OutputsPredictor:
     Examples
     --------
     >>> from labelsure import calibrate_outputs
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
     >>> predictor.predict_labelsets([[0.8, 0.3]]).p_values().tolist()
     [[0.25, 0.75, 0.25, 0.25]]
     >>> predictor.predict([[0.8, 0.3]]).tolist()
@@ -215,7 +216,8 @@ class OutputsPredictor:
         --------
         >>> from labelsure import calibrate_outputs
         >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1]], [[1, 0], [1, 0]])
-        >>> predictor.update([[0.3, 0.8]], [[0, 1]]).predict_labelsets([[0.8, 0.3]]).p_values().tolist()
+        >>> predictor = predictor.update([[0.3, 0.8]], [[0, 1]])
+        >>> predictor.predict_labelsets([[0.8, 0.3]]).p_values().tolist()
         [[0.25, 0.75, 0.25, 0.25]]
         """
         check_one_fold(self.calibrator.folds)

@@ -116,7 +116,7 @@ class Candidates:
     def _of_product(
         self, log_odds: FloatArray, keys: UInt64Array | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of candidates for independent labels, (n,), and of labels, (n, q)."""
+        """Return the probabilities of candidates, (n,), and of labels, (n, q), if independent."""
         if self.drawn:
             assert keys is not None
             means = np.array(

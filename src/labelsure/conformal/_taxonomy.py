@@ -184,7 +184,8 @@ class ByObject(Taxonomy):
     Examples
     --------
     >>> import numpy as np
-    >>> ByObject(lambda X: X[:, 0] > 1).of_examples(np.array([[0.0], [2.0]]), np.zeros((2, 1))).tolist()
+    >>> taxonomy = ByObject(lambda X: X[:, 0] > 1)
+    >>> taxonomy.of_examples(np.array([[0.0], [2.0]]), np.zeros((2, 1))).tolist()
     [False, True]
     """
 

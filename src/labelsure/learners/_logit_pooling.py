@@ -33,7 +33,7 @@ MOST_INFORMATIVE = 0.25
 
 
 class Pooling(NamedTuple):
-    """What turns members' logits into pooled ones: shared_weights (M,), weights (q, M) and intercepts (q,)."""
+    """What pools members' logits: shared_weights (M,), weights (q, M) and intercepts (q,)."""
 
     shared_weights: FloatArray
     weights: FloatArray
@@ -41,7 +41,7 @@ class Pooling(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """Scaled logits (n, q, M), labels (n, q), a weight for each example, and the prior, in scaled units."""
+    """Scaled logits (n, q, M), labels (n, q), example weights, and the prior in scaled units."""
 
     logits: FloatArray
     labels: FloatArray
@@ -126,7 +126,7 @@ def learn_pooling(
 
 
 def _typical_sizes(logits: FloatArray, sample_weight: FloatArray) -> FloatArray:
-    """Return the size of each member's logits where the members are in doubt; what they all rule out says nothing."""
+    """Return the scale of each member's logits, ignoring labels that all members rule out."""
     probabilities = expit(logits.mean(axis=2))
     in_doubt = np.maximum(
         probabilities * (1 - probabilities), 1e-9
@@ -160,7 +160,7 @@ def _maximise(problem: _Problem) -> FloatArray:
 
 
 def penalised_loss(coefficients: FloatArray, problem: _Problem) -> tuple[float, FloatArray]:
-    """Return the negative log posterior and its gradient; the shared values are at their best for these coefficients.
+    """Return the negative log posterior and its gradient, with the shared values optimised.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def penalised_loss(coefficients: FloatArray, problem: _Problem) -> tuple[float, 
 
 
 def _shared(coefficients: FloatArray, problem: _Problem) -> FloatArray:
-    """Return the shared values that are best for these coefficients: a mean of theirs and of the prior's centre."""
+    """Return the optimal shared values: a mean of the coefficients and the prior's centre."""
     mass = len(coefficients) * problem.precision + MOST_INFORMATIVE
     total = problem.precision * coefficients.sum(axis=0) + MOST_INFORMATIVE * problem.centre
     return np.asarray(total / mass)

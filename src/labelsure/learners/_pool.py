@@ -12,7 +12,7 @@ from labelsure.learners._pool_base import LogitPool
 
 @dataclass(eq=False, repr=False)
 class PooledClassifier(LogitPool, _BaseComposition):
-    r"""Several unlike multi-label classifiers, their logits pooled with weights learned out of fold.
+    r"""Several multi-label classifiers, their logits pooled with weights learned out of fold.
 
     With :math:`z_{jm}(x)` the logit that member m gives label j, the pool's is
 
@@ -108,7 +108,7 @@ class PooledClassifier(LogitPool, _BaseComposition):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, a whole member by its name, or a member's parameter as ``name__parameter``.
+        """Set parameters, a whole member by name, or a member's parameter as ``name__parameter``.
 
         Parameters
         ----------

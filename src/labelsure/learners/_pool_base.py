@@ -1,4 +1,4 @@
-"""What pools of classifiers share: members side by side, their logits added up with learned weights."""
+"""What pools of classifiers share: a list of members, their logits summed with learned weights."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from labelsure.learners._members import (
 
 
 class Plan(NamedTuple):
-    """What is to be fitted: members with their seeds and parameters of fit, and what makes the folds."""
+    """What a fit of a pool needs: members with their seeds and fit parameters, and the splitter."""
 
     members: list[Any]
     params: list[dict[str, Any]]
@@ -62,7 +62,7 @@ class LogitPool(MetaClassifier):
         """Return the members as the user passed them, with their names, or raise ValueError."""
 
     def _prepared_members(self) -> list[tuple[str, Any]]:
-        """Return unfitted copies that learn several labels, with their names, or raise ValueError."""
+        """Return unfitted copies that accept several labels, with names, or raise ValueError."""
         return [
             (name, prepare_member(member, f"Member {name!r}"))
             for name, member in self._named_members()
@@ -79,18 +79,18 @@ class LogitPool(MetaClassifier):
     def _honest_logits(
         self, X: MatrixLike, Y: LabelMatrix, plan: Plan, folds: list[Fold]
     ) -> FloatArray:
-        """Return logits, of shape (n, q, M), for the training rows from members that were not trained on them."""
+        """Return out-of-fold logits of the members for the training rows, of shape (n, q, M)."""
         return out_of_fold_logits(plan.members, X, Y, folds, plan.params, self.n_jobs)
 
     @property
     def learns_from_folds(self) -> bool:
-        """Whether ``fit`` takes inner folds, which whoever fits the pool on many parts of the data can share."""
+        """Whether ``fit`` takes inner folds, which can be shared by fits on overlapping data."""
         return self._fixed_weights(len(self._named_members())) is None
 
     def fit(
         self, X: MatrixLike, y: LabelMatrixLike, sample_weight: Any = None, **fit_params: Any
     ) -> Self:
-        """Fit the members, and learn their weights from what copies of them say of examples they were not shown.
+        """Fit the members, and learn their weights from out-of-fold outputs of copies.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class LogitPool(MetaClassifier):
         return (self.predict_proba(X) > 0.5).astype(np.int64)
 
     def get_metadata_routing(self) -> Any:
-        """Return who is asked for what: the pool itself, its members, and the splitter (as ``cv``)."""
+        """Return the metadata requests of the pool, its members and the splitter (as ``cv``)."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         to_fit, to_split = (
             MethodMapping().add(caller="fit", callee=callee) for callee in ("fit", "split")
@@ -240,7 +240,7 @@ class LogitPool(MetaClassifier):
         return X, Y
 
     def _plan(self, params: dict[str, Any]) -> Plan:
-        """Return who is fitted with what, or raise ValueError where somebody gets what it does not take."""
+        """Return the metadata routed to each object, or raise ValueError if it is unsupported."""
         named = self._prepared_members()
         params = {name: value for name, value in params.items() if value is not None}
         *seeds, cv_seed = draw_seeds(self.random_state, len(named) + 1)

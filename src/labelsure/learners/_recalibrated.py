@@ -122,7 +122,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def _read_bags(answers: FloatArray) -> FloatArray:
-    """Return the probability that each label is on from (n, 2, q) answers; objects in all samples have zeros."""
+    """Return P(label on) from (n, 2, q) out-of-bag answers, zero where an object is never out."""
     missing = ~(answers.sum(axis=1) > 0)
     if missing.any():
         raise ValueError(

@@ -30,13 +30,14 @@ CANDIDATES = (
     "log-loss:0.01+unseen:1",
     "log-loss:0.01+prior:1",
 )
-"""In order of preference, where it makes little difference. Of up to 14 tried out, with penalties, priors, distances
-and forests, one of these four had the smallest regions over the three levels, or was within 0.06
-bits of them, on the training parts of emotions, scene, yeast, birds, medical and enron with
-logistic regression and with extremely randomised trees. A signed distance with a Hamming penalty is
-left out on purpose: with 1100 training examples of yeast its regions are a quarter to two fifths as
-large at 95 % confidence, where most of what is missed are labelsets never seen, but a third larger
-at 90 %, and parts of a training part are smaller still: it would be chosen for the wrong reason."""
+"""In order of preference, where it makes little difference. Of up to 14 tried out, with penalties,
+priors, distances and forests, one of these four had the smallest regions over the three levels, or
+was within 0.06 bits of them, on the training parts of emotions, scene, yeast, birds, medical and
+enron with logistic regression and with extremely randomised trees. A signed distance with a Hamming
+penalty is left out on purpose: with 1100 training examples of yeast its regions are a quarter to
+two fifths as large at 95 % confidence, where most of what is missed are labelsets never seen, but a
+third larger at 90 %, and parts of a training part are smaller still: it would be chosen for the
+wrong reason."""
 
 N_OBJECTS = 60
 """Regions that are measured per candidate, unless told otherwise."""
@@ -104,9 +105,10 @@ class AutoMeasure(Measure):
 
         loss(m) = mean over eps of log2(mean over i of max(|region_eps(x_i)|, 1))
 
-    is fitted on the whole training part; of losses within 0.05 of the smallest, which are as good as equal, the
-    earliest candidate's counts, so that folds agree more often. With more than 20 labels sizes are compared
-    by their logarithms, ``mean over eps and i of log2(max(|region_eps(x_i)|, 1))``, because a few giant regions would
+    is fitted on the whole training part; of losses within 0.05 of the smallest, which count as
+    equal, the earliest candidate's counts, so that folds agree more often. With more than 20 labels
+    sizes are compared by their logarithms,
+    ``mean over eps and i of log2(max(|region_eps(x_i)|, 1))``, because a few giant regions would
     decide over a mean; they are then estimated where they cannot be counted soon.
 
     Under constraints, regions hold what these allow; not where ``on_violation="drop"`` gives
@@ -170,9 +172,11 @@ class AutoMeasure(Measure):
     >>> from labelsure.measures import AutoMeasure, LogLossMeasure, PowerMeasure
     >>> X, Y = make_multilabel_classification(n_samples=120, n_classes=3, random_state=0)
     >>> auto = AutoMeasure([LogLossMeasure(), PowerMeasure()], significance=0.1)
-    >>> model = CrossConformalClassifier(MLkNNClassifier(), measure=auto, cv=3, random_state=0).fit(X, Y)
+    >>> model = CrossConformalClassifier(MLkNNClassifier(), measure=auto, cv=3, random_state=0)
+    >>> model = model.fit(X, Y)
     >>> print(model.measure_choices_[0])
-    LogLossMeasure() chosen from 2 candidates: the earliest within 0.05 bits of the smallest regions.
+    LogLossMeasure() chosen from 2 candidates: the earliest within 0.05 bits of the smallest
+    regions.
     Mean sizes of the regions of 60 of 80 training examples, by significance:
     rank  0.1 bits
        1 5.65 2.50 * LogLossMeasure()
@@ -187,8 +191,8 @@ class AutoMeasure(Measure):
     random_state: Any = None
 
     needs = Need.TRAINING_LABELS | Need.OUT_OF_FOLD_OUTPUTS
-    """On examples that a model has seen, all measures look better than they are, some more than others. Candidates
-    that need objects are left out where there are none."""
+    """On examples that a model has seen, all measures look better than they are, some more than
+    others. Candidates that need objects are left out where there are none."""
 
     def check_parameters(self, n_labels: int | None = None) -> None:
         """Raise ValueError where parameters make no sense, before anything is fitted."""
@@ -236,7 +240,7 @@ class AutoMeasure(Measure):
 
     @property
     def seed(self) -> int:
-        """The seed of a choice; an int is kept, so that naming the chosen measure changes nothing."""
+        """The seed of a choice; an int is kept, so passing the chosen measure changes nothing."""
         state = self.random_state
         return int(state) if is_whole(state) else draw_seeds(state, 1)[0]
 

@@ -13,8 +13,9 @@ from labelsure._errors import import_optional
 from labelsure.measures._base import Measure
 
 CLOSE_BITS = 0.05
-"""Losses that differ by less, 3.5 % in size, count as equal. A hundred examples cannot tell them apart, and folds that
-choose at random between close candidates make larger regions together than with any one of them."""
+"""Losses that differ by less, 3.5 % in size, count as equal. A hundred examples cannot tell them
+apart, and folds that choose at random between close candidates make larger regions together than
+with any one of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,12 @@ class MeasureChoice:
     >>> from labelsure.measures import LogLossMeasure, PowerMeasure
     >>> sizes = np.array([[4.3, 2.6], [5.1, 3.0], [4.2, 2.6]])
     >>> candidates = (LogLossMeasure(floor=0.01), PowerMeasure(), LogLossMeasure())
-    >>> print(MeasureChoice(candidates, sizes, significance=(0.05, 0.1), n_objects=50, n_examples=200))
-    LogLossMeasure(floor=0.01) chosen from 3 candidates: the earliest within 0.05 bits of the smallest regions.
+    >>> choice = MeasureChoice(
+    ...     candidates, sizes, significance=(0.05, 0.1), n_objects=50, n_examples=200
+    ... )
+    >>> print(choice)
+    LogLossMeasure(floor=0.01) chosen from 3 candidates: the earliest within 0.05 bits of the
+    smallest regions.
     Mean sizes of the regions of 50 of 200 training examples, by significance:
     rank 0.05  0.1 bits
        1 4.20 2.60 1.72   LogLossMeasure()
@@ -99,7 +104,7 @@ class MeasureChoice:
         return "\n".join([*head, *self._table()])
 
     def _table(self) -> list[str]:
-        """Return the lines of the table: ranks, sizes, losses, candidates, and what could not be used."""
+        """Return the lines of the table: ranks, sizes, losses, candidates, failed candidates."""
         ranking = self.ranking
         cells = [["rank", *(f"{level:g}" for level in self.significance), "bits"]]
         cells += [
@@ -122,7 +127,7 @@ class MeasureChoice:
         ]
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row per candidate, the chosen one marked, the best first."""
+        """Return a pandas DataFrame: one row per candidate, best first, the chosen one marked."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
         order = [*self.ranking, *self.skipped]
         what = "log2_size" if self.logarithmic else "size"
@@ -146,7 +151,8 @@ class MeasureChoices(UserList[MeasureChoice]):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from labelsure import CrossConformalClassifier, MLkNNClassifier
     >>> X, Y = make_multilabel_classification(n_samples=90, n_classes=3, random_state=0)
-    >>> model = CrossConformalClassifier(MLkNNClassifier(), measure="auto", cv=3, random_state=0).fit(X, Y)
+    >>> model = CrossConformalClassifier(MLkNNClassifier(), measure="auto", cv=3, random_state=0)
+    >>> model = model.fit(X, Y)
     >>> len(model.measure_choices_), model.measure_choices_.counts.total()
     (3, 3)
     >>> list(model.measure_choices_.to_frame().columns)
@@ -170,7 +176,7 @@ class MeasureChoices(UserList[MeasureChoice]):
         )
 
     def to_frame(self) -> Any:
-        """Return the tables of all folds below one another, as a pandas DataFrame with the column ``fold``."""
+        """Return one pandas DataFrame of the tables of all folds, with the column ``fold``."""
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame")
         tables = pandas.concat(
             {k: choice.to_frame() for k, choice in enumerate(self)}, names=["fold", "row"]

@@ -29,10 +29,12 @@ from labelsure.measures._need import Need
 from labelsure.measures._posterior import PosteriorMeasure
 
 MAX_TARGETS = 32
-"""A node of a tree stores a number per target: with more labels, trees learn this many random mixtures of them."""
+"""A node of a tree stores a number per target: with more labels, trees learn this many random
+mixtures of them."""
 
 SHARE_EXPONENT = 40
-"""Shares of a leaf are whole numbers of 2^-40: sums over up to 2^22 trees are exact, so equal shares are equal."""
+"""Shares of a leaf are whole numbers of 2^-40: sums over up to 2^22 trees are exact, so equal
+shares are equal."""
 
 BLOCK_OBJECTS = 128
 """Objects whose labelsets are looked up at a time, to bound memory."""
@@ -40,7 +42,7 @@ BLOCK_OBJECTS = 128
 
 @dataclass(eq=False, repr=False)
 class ForestMeasure(Measure):
-    """Negative log of the probability of a labelset under another measure, mixed with its share in a forest's leaves.
+    """Negative log of a labelset's probability under another measure, mixed with its forest share.
 
     For the object x and the labelset psi, with p_base(psi | x) = exp(-the score under ``base``)::
 
@@ -117,7 +119,8 @@ class ForestMeasure(Measure):
     >>> import numpy as np
     >>> from labelsure.measures import ForestMeasure, LogLossMeasure
     >>> X, Y = [[0], [0], [0], [1], [1], [1]], [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 1]]
-    >>> measure = ForestMeasure(LogLossMeasure(), mix=0.2, min_samples_leaf=3, random_state=0).fit(Y, X=X)
+    >>> measure = ForestMeasure(LogLossMeasure(), mix=0.2, min_samples_leaf=3, random_state=0)
+    >>> measure = measure.fit(Y, X=X)
     >>> scores = measure.scores([[0.5, 0.5]] * 3, [[1, 0], [1, 1], [0, 1]], X=[[0]] * 3)
     >>> np.exp(-scores).round(4)  # 0.8 * 2/3 + 0.2 / 4, 0.8 * 1/3 + 0.2 / 4, 0.2 / 4
     array([0.5833, 0.3167, 0.05  ])
@@ -139,7 +142,7 @@ class ForestMeasure(Measure):
         return Need.TRAINING_LABELS | Need.FEATURES | base.needs
 
     def check_parameters(self, n_labels: int | None = None) -> None:
-        """Raise ValueError where counts or the mixture are out of range, or the base is no probability."""
+        """Raise ValueError if parameters are out of range or the base has no probabilities."""
         check_count(self.n_estimators, name="n_estimators")
         check_count(self.min_samples_leaf, name="min_samples_leaf")
         check_count(self.max_listed, name="max_listed")
@@ -192,7 +195,7 @@ class ForestMeasure(Measure):
         self._shares = sparse.csr_array((shares, counts.indices, counts.indptr), shape=counts.shape)
 
     def _leaves(self, X: MatrixLike) -> Any:
-        """Return a sparse matrix of shape (n, nodes of all trees) with ones at the leaves that the objects are in."""
+        """Return a sparse matrix (n, nodes of all trees) with ones at the objects' leaves."""
         n_trees = len(self._first_node) - 1
         leaves = np.empty((0, n_trees), dtype=np.int64)
         if n_rows(X):
@@ -214,7 +217,7 @@ class ForestMeasure(Measure):
         sizes, numbers, probabilities = map(np.concatenate, zip(*listed, strict=True))
 
         def joint(general: FloatArray) -> FloatArray:
-            """Return the scores with the forest's share in the probability; none is larger for it."""
+            """Return the scores with the forest's share in the probability, which raises none."""
             return np.minimum(
                 -np.logaddexp(np.log(float(1 - self.mix) * probabilities), -general), general
             )
@@ -228,7 +231,7 @@ class ForestMeasure(Measure):
         )
 
     def posterior(self, outputs: FloatArray, X: MatrixLike = None) -> LabelsetPosterior | None:
-        """Return the base's posterior mixed with the shares in leaves, None where the base has none."""
+        """Return the base's posterior, if it has one, mixed with the shares in leaves."""
         base = self.base_.posterior(outputs)
         if base is None:
             return None
@@ -240,7 +243,7 @@ class ForestMeasure(Measure):
         return replace(base, leaves=leaves, mix=float(self.mix))
 
     def _list_labelsets(self, leaves: Any) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return the ``max_listed`` most probable labelsets of the objects in these leaves, the most probable first.
+        """Return the ``max_listed`` most probable labelsets in these leaves, most probable first.
 
         Returns
         -------

@@ -29,8 +29,8 @@ ROOT_OF_HALF = int(np.float64(math.sqrt(0.5)).view(np.int64))
 """The bits of the least number that is left when powers of two are taken out."""
 
 TERMS = tuple(1 / odd for odd in range(23, 0, -2))
-"""Of atanh(r) = r (1 + r^2/3 + r^4/5 + ...), last ones first; |r| is at most 3 - 2 sqrt(2), so that the first one left
-out is below 2^-60."""
+"""Of atanh(r) = r (1 + r^2/3 + r^4/5 + ...), last ones first; |r| is at most 3 - 2 sqrt(2), so that
+the first one left out is below 2^-60."""
 
 
 def minus_logs(values: FloatArray) -> FloatArray:

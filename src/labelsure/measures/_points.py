@@ -1,4 +1,4 @@
-"""Which single answer is better: the most probable labelset, or every label by itself as the learner has it?
+"""Which single answer is better: the most probable labelset, or the learner's labels one by one?
 
 The most probable labelset is right as a whole most often, but leaves rare labels out: it may have
 fewer of them than the truth has, and a lower F-measure, than a label wherever the learner finds it
@@ -68,7 +68,7 @@ def labels_are_better(of_labels: PointFigures, of_labelsets: PointFigures) -> bo
 def most_probable(
     counted: CountedPrior, values: FloatArray, beta: float, own: IntArray
 ) -> BoolArray:
-    """Return each object's labelset with the largest exp(v.t) prior(t)^beta, the prior being that of the others.
+    """Return each object's labelset with the largest exp(v.t) prior(t)^beta, a leave-one-out prior.
 
     A labelset that was seen, or the best of the product over labels: where that one was seen too it
     is counted as not seen, which makes it less probable, and the same labelset is found among those

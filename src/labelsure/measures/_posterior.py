@@ -18,29 +18,31 @@ from labelsure.measures._penalties import LabelsetPrior
 from labelsure.measures._points import labels_are_better, most_probable, point_figures
 
 FIT_ENTRIES = 2**21
-"""Examples times seen labelsets, or times labels, that parameters are learned from: more examples would not change them
-much, and take longer than a linear learner does."""
+"""Examples times seen labelsets, or times labels, that parameters are learned from: more examples
+would not change them much, and take longer than a linear learner does."""
 
 TOLERANCE = 1e-5
-"""The search for parameters ends where a step gains less than this share of the log-likelihood: further steps changed
-what it is for new examples in the third digit, and took five times as long."""
+"""The search for parameters ends where a step gains less than this share of the log-likelihood:
+further steps changed results for new examples in the third digit, and took five times as long."""
 
 USUAL = (0.7, 0.7, 1.0, 0.0)
-"""The exponent of the prior, the marginals' share, the slope 1 / temperature and intercepts, before anything is
-learned: about what was learned on scene and yeast, whatever the learner."""
+"""The exponent of the prior, the marginals' share, the slope 1 / temperature and intercepts, before
+anything is learned: about what was learned on scene and yeast, whatever the learner."""
 
 LIMITS = (0.01, 0.0, 0.01, -np.inf), (2.0, 2.0, np.inf, np.inf)
-"""What they are kept between while they are learned: without a prior or with a slope of zero, nothing is left of it."""
+"""Bounds of the learned parameters: without a prior or with a slope of zero, no information is
+left."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PosteriorMeasure(Measure):
-    r"""Minus the log of the posterior probability of a labelset, given the learner's outputs and how common it is.
+    r"""Minus the log posterior probability of a labelset, given outputs and labelset frequencies.
 
     With outputs o, u_j = logit(o_j) / temperature + intercept_j, f_j the frequency of label j in
     training and P the smoothed frequency of labelsets, as in :class:`LabelsetPrior`::
 
-        -log p(psi | x) = log Z(x) - sum_{j in psi} (u_j - marginals_share logit(f_j)) - prior_exponent log P(psi)
+        -log p(psi | x) = log Z(x) - sum_{j in psi} (u_j - marginals_share logit(f_j))
+                          - prior_exponent log P(psi)
 
     The outputs say how likely labels are one by one, so they know label frequencies already; P says
     how likely they are together, and knows them too. ``marginals_share`` takes out what would be
@@ -109,7 +111,8 @@ class PosteriorMeasure(Measure):
     >>> from labelsure.measures import PosteriorMeasure
     >>> measure = PosteriorMeasure(prior_exponent=1, marginals_share=1, temperature=1, intercepts=0)
     >>> measure = measure.fit([[1, 0], [1, 0], [0, 1], [0, 1]])
-    >>> measure.scores([[0.5, 0.5]] * 2, [[1, 0], [1, 1]]).round(2)  # one label each in training: both are strange
+    >>> # one label each in training: both are strange
+    >>> measure.scores([[0.5, 0.5]] * 2, [[1, 0], [1, 1]]).round(2)
     array([0.8, 3. ])
     """
 
@@ -121,7 +124,7 @@ class PosteriorMeasure(Measure):
 
     @property
     def needs(self) -> Need:  # type: ignore[override]
-        """The labelsets of training, and out-of-fold outputs where something is learned from them."""
+        """The labelsets of training, and out-of-fold outputs if parameters are learned."""
         return Need.TRAINING_LABELS | (
             Need.OUT_OF_FOLD_OUTPUTS if None in self._given() else Need.NOTHING
         )
@@ -160,7 +163,7 @@ class PosteriorMeasure(Measure):
         )  # labels and prior, and once more with log 2^q in log Z
 
     def _given(self) -> tuple[float | None, ...]:
-        """Return the parameters in the order in which they are learned, the slope 1 / temperature; None: not given."""
+        """Return the parameters in learning order, with 1 / temperature; None if not given."""
         slope = None if self.temperature is None else 1 / float(self.temperature)
         given = (self.prior_exponent, self.marginals_share, slope, self.intercepts)
         exponent, share, slope, intercepts = (None if one is None else float(one) for one in given)
@@ -198,7 +201,7 @@ class PosteriorMeasure(Measure):
         return PosteriorParameters(float(found[0]), float(found[1]), 1 / float(found[2]), found[3:])
 
     def _finds_labels_better(self, labels: LabelMatrix, outputs: FloatArray) -> bool:
-        """Return whether labels that the learner has for more likely than not beat the most probable labelset."""
+        """Return whether labels more likely than not beat the most probable labelset."""
         values, exponent = self._values(outputs), self.parameters_.prior_exponent
         best = most_probable(self._counted, values, exponent, self._counted.numbers_of(labels))
         return labels_are_better(point_figures(labels, outputs > 0.5), point_figures(labels, best))
@@ -206,9 +209,9 @@ class PosteriorMeasure(Measure):
     def _make_loss(
         self, labels: LabelMatrix, logits: FloatArray, centre: FloatArray
     ) -> Callable[[FloatArray], tuple[float, FloatArray]]:
-        """Return the function that gives minus the log posterior density of parameters, per example, and its gradient.
+        """Return the function that gives the loss (minus log posterior density) and its gradient.
 
-        For every example the prior over labelsets is that of the others.
+        The loss is per example; for every example the prior over labelsets is that of the others.
         """
         counted = self._counted
         on = labels.astype(np.float64)
@@ -245,7 +248,7 @@ class PosteriorMeasure(Measure):
         return values
 
     def log_sums(self, outputs: FloatArray) -> FloatArray:
-        """Return log Z of objects: what makes the posterior probabilities of all 2^q labelsets sum to one.
+        """Return log Z of objects, which normalises the posterior over all 2^q labelsets.
 
         Parameters
         ----------

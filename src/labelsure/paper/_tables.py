@@ -108,7 +108,10 @@ def single_prediction_table(name: str, means: Tables, deviations: Tables) -> str
 def region_table(name: str, means: Tables, deviations: Tables) -> str:
     """Return the table of region sizes and errors of a data set, in percent of test objects."""
     groups = [f"{100 - 100 * significance:.0f} %" for significance in SIGNIFICANCES.values()]
-    caption = f"{name}: number of labelsets in the prediction regions, and errors, in % of the test objects"
+    caption = (
+        f"{name}: number of labelsets in the prediction regions, and errors,"
+        " in % of the test objects"
+    )
     blocks = []
     for penalty in PENALTIES:
         paper, ours, sds = (

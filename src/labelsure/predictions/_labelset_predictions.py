@@ -247,9 +247,9 @@ class LabelsetPredictions:
             Whether the most plausible labelset belongs to the region in any case, as in the paper's
             tables.
         size_precision : float, default=1.0
-            How precise sizes are that are too large to be counted, above about a million labelsets:
-            they are estimated, with a 99 % interval within a factor 2^size_precision of the estimate. 0.1
-            takes about ten times as long as 1.
+            The precision of sizes that are too large to be counted, above about a million
+            labelsets: they are estimated, with a 99 % interval within a factor 2^size_precision of
+            the estimate. 0.1 takes about ten times as long as 1.
 
         Warns
         -----

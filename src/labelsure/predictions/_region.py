@@ -229,9 +229,9 @@ class LabelsetRegion(Region):
     def size_estimates(self) -> tuple[RegionSize, ...]:
         """The sizes with what is known about them: an interval, and bounds that are certain.
 
-        Where a size was counted all of them are that number. Others are as precise as ``size_precision`` of
-        :meth:`LabelsetPredictions.region` asks for, or as far as a limited number of draws gets;
-        printing tells.
+        Where a size was counted all of them are that number. Others are as precise as the
+        ``size_precision`` of :meth:`LabelsetPredictions.region`, or as far as a limited number of
+        draws gets; printing tells.
         """
         sizes = self._engine.region_sizes(self._smallest, bits=self.size_precision)
         return tuple(size.raised(1) if self.force_nonempty else size for size in sizes)

@@ -1,4 +1,4 @@
-"""Which confidence levels a report offers, and what is counted at each of them, over all objects and for each."""
+"""The confidence levels that a report offers, and the counts at each, in total and per object."""
 
 import warnings
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MOST_OBJECTS_FINE = 20_000
 MOST_P_VALUES = 2**29
 CHUNK = 2**22
 MOST_LABELS_LISTED = 24
-# searching for the size of a region takes at most about as long as listing so many labels' labelsets
+# searching for the size of a region takes at most about as long as listing that many labels
 SEARCH = 23
 # the largest size is two to this power: every JSON reader can hold it
 LARGEST_POWER = 1000
@@ -64,7 +64,7 @@ class Levels:
 
     @classmethod
     def offered(cls, predictions: LabelsetPredictions) -> "Levels":
-        """Return the levels at which everything about these predictions can be told in reasonable time."""
+        """Return the levels at which everything about these predictions takes reasonable time."""
         n_objects = len(predictions)
         n_labels = len(predictions.label_names)
         nested = predictions.nested
@@ -82,7 +82,7 @@ class Levels:
         return (1000 - np.array(self.per_mille)) / 1000
 
     def start(self, guarantee: Guarantee | NoGuarantee) -> int:
-        """Return the position of the first level shown: 95 %, or the highest usual one that can be reached."""
+        """Return the index of the first level shown: 95 %, or the highest usual reachable one."""
         least = guarantee.vacuous_below or 0
         usual = [level for level in (950, 900, 800, 500) if 1000 - level >= 1000 * least]
         return self.per_mille.index(usual[0] if usual else 950)
@@ -180,7 +180,7 @@ class Counts:
 
     @property
     def shown_bins(self) -> list[int]:
-        """The bins that the histogram shows: the empty regions, and from the first in use to the last."""
+        """The bins of the histogram: the empty regions, and from the first used to the last."""
         used = np.flatnonzero(self.sizes[:, 1:].any(axis=0)) + 1
         return [0, *range(int(used[0]), int(used[-1]) + 1)] if len(used) else [0]
 
@@ -255,7 +255,7 @@ class Counts:
 
 
 def count_labelsets(predictions: LabelsetPredictions, significances: FloatArray) -> IntArray:
-    """Return the number of labelsets in each region at descending significances, (n_levels, n_objects)."""
+    """Return region sizes at descending significances, shape (n_levels, n_objects)."""
     n_levels, n_objects = len(significances), len(predictions)
     ascending = significances[::-1]
     sizes = np.empty((n_levels, n_objects), dtype=np.int64)
@@ -287,7 +287,7 @@ def _sizes_of(
 
 
 def bins_of(sizes: IntArray | FloatArray) -> IntArray:
-    """Return the bin of each size: 0 for an empty region, 1 for one labelset, 2 for two, 3 for 3-4, 4 for 5-8, ...
+    """Return the bin of each size: 0 for an empty region, 1 for 1 labelset, 2 for 2, 3 for 3-4, ...
 
     Examples
     --------

@@ -53,7 +53,7 @@ def write_report(
     groups: Any = None,
     title: str | None = None,
 ) -> Path:
-    """Write one HTML page that tells whether predictions keep their promise, and what they say of each object.
+    """Write one HTML page that tells whether predictions keep their promise, and shows each object.
 
     The page needs no network and no other file. A slider sets the confidence level; sentences,
     counts, tables, figures and the region of every object follow it, each number exact: the page
@@ -101,10 +101,13 @@ def write_report(
     >>> import tempfile
     >>> from labelsure import calibrate_outputs
     >>> from labelsure.report import write_report
-    >>> predictor = calibrate_outputs([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]])
+    >>> outputs, Y = [[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]], [[1, 0], [1, 0], [0, 1]]
+    >>> predictor = calibrate_outputs(outputs, Y)
     >>> predictions = predictor.predict_labelsets([[0.8, 0.3], [0.4, 0.7]])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_report(f"{folder}/report.html", predictions, [[1, 0], [0, 1]], objects=["first", "second"])
+    ...     path = write_report(
+    ...         f"{folder}/report.html", predictions, [[1, 0], [0, 1]], objects=["first", "second"]
+    ...     )
     ...     "Does it keep its promise?" in path.read_text(encoding="utf-8")
     True
     """
@@ -305,7 +308,7 @@ def _judge_singles(subject: Subject, truth: LabelMatrix) -> dict[str, list[float
 
 
 def _compare(subject: Subject, truth: LabelMatrix, counts: Counts) -> list[str]:
-    """Return what wrapping did, if the learner's own outputs are known, and what a person has to answer."""
+    """Return the effect of wrapping, if outputs are known, and what a person has to answer."""
     predictions, outputs, sentences = subject.predictions, subject.alone, list[str]()
     if outputs is not None and ((outputs > 0) & (outputs < 1)).any():  # and no labels
         briers = [brier_score(truth, p) for p in (predictions.probabilities, outputs)]
@@ -365,7 +368,7 @@ def _in_shades(p_values: FloatArray) -> np.ndarray[Any, Any]:
 
 
 def _pack_labelsets(labelsets: LabelMatrix) -> np.ndarray[Any, Any]:
-    """Return labelsets of shape (k, n, q) as bits of bytes, shape (k, bytes per labelset, n), label 0 the lowest bit.
+    """Return labelsets (k, n, q) packed into bytes (k, bytes per labelset, n), label 0 lowest.
 
     Examples
     --------
@@ -376,7 +379,7 @@ def _pack_labelsets(labelsets: LabelMatrix) -> np.ndarray[Any, Any]:
 
 
 def _split_bytes(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return integers below 2^32 byte by byte, all lowest bytes first: small ones then compress well.
+    """Return integers below 2^32 byte by byte, all lowest bytes first: small ones compress well.
 
     Examples
     --------
@@ -387,7 +390,7 @@ def _split_bytes(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _pack(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> str:
-    """Return facts and arrays as one text: eight bytes with the length of the JSON, the JSON, the arrays.
+    """Return facts and arrays as one text: the length of the JSON in 8 bytes, the JSON, the arrays.
 
     The JSON says where each array starts, counted from the first.
     """
@@ -403,7 +406,7 @@ def _pack(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> str
 
 
 def _deflate(data: bytes) -> str:
-    """Return bytes compressed, in base64: letters, digits, ``+``, ``/`` and ``=``, none of which HTML takes for a tag.
+    """Return bytes compressed, in base64, whose characters HTML never reads as a tag.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Single answers: which can be accepted, what wrapping a learner changed, what a person has to answer."""
+"""Single answers: which to accept, what wrapping a learner changed, what a person must answer."""
 
 import warnings
 from dataclasses import dataclass
@@ -42,20 +42,20 @@ class Acceptance:
 
     @property
     def codes(self) -> IntArray:
-        """The position of the first alpha at which each object is accepted; ``len(ALPHAS)`` if there is none."""
+        """Index of the first alpha at which each object is accepted, or ``len(ALPHAS)``."""
         reached = np.concatenate([self.accepted, np.ones((1, len(self.wrong)), dtype=bool)])
         first: IntArray = reached.argmax(axis=0).astype(np.int64)
         return first
 
 
 def accept(confidence: FloatArray, right: BoolArray) -> Acceptance | None:
-    """Return what can be accepted of one half of the objects, with the other half as held-out examples.
+    """Return what can be accepted of one half of the objects, with the other half held out.
 
     One half only: if each decided about the other, a half whose most confident answers are wrong
     would accept little and have much of the other half accepted, so that the share of wrong ones
-    among all accepted ones is not bounded. Halves are drawn once for all, and ties of confidence are
-    broken in the same way at every alpha, so that what is accepted at one is accepted at the next.
-    None for a single object, which has no other half.
+    among all accepted ones is not bounded. Halves are drawn once for all, and ties of confidence
+    are broken in the same way at every alpha, so that what is accepted at one is accepted at the
+    next. None for a single object, which has no other half.
     """
     if len(confidence) < 2:
         return None
@@ -108,7 +108,7 @@ class AnswersOfPerson(NamedTuple):
 def count_answers(
     predictions: LabelsetPredictions, Y: LabelMatrix, significance: float, widest: float
 ) -> AnswersOfPerson | None:
-    """Return what a person has to answer; None if regions are too large to simulate it in a few seconds.
+    """Return what a person has to answer; None if regions are too large for a quick simulation.
 
     Parameters
     ----------

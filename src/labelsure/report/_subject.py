@@ -1,4 +1,4 @@
-"""What a report is about, checked at the door: predictions, the truth, the names of objects, groups."""
+"""What a report describes, validated on input: predictions, the truth, object names, groups."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Subject:
 
     @property
     def answers(self) -> LabelMatrix:
-        """One labelset per object: what ``predict`` answers if that is known, or the most plausible labelset."""
+        """One labelset per object: that of ``predict`` if known, or the most plausible one."""
         return self.predictions.labelsets if self.predicted is None else self.predicted
 
 

@@ -1,4 +1,4 @@
-"""The tables of a page at the level that it opens at, as HTML; its script refills some at other levels.
+"""The tables of a page at its initial level, as HTML; its script refills some at other levels.
 
 Whatever comes from outside is escaped here, and nowhere else.
 """
@@ -172,7 +172,7 @@ def bars_table(facts: Facts, name: str) -> str:
 
 
 def accepted_parts(acceptance: Acceptance) -> dict[str, str]:
-    """Return what conformal selection would accept: a table, and buttons that show the accepted objects."""
+    """Return what conformal selection would accept: a table, and buttons that list the objects."""
     n_decided = int(acceptance.decided.sum())
     buttons, rows = [], list[tuple[Cell, ...]]()
     for place, (alpha, members) in enumerate(zip(ALPHAS, acceptance.accepted, strict=True)):
@@ -198,7 +198,7 @@ def accepted_parts(acceptance: Acceptance) -> dict[str, str]:
 def hardest_tables(
     subject: Subject, best: RankedLabelsets, truth_p_values: FloatArray | None
 ) -> str:
-    """Return the objects whose truth is least plausible, those that nothing fits, those that several labelsets fit."""
+    """Return the hardest objects: implausible truth, no labelset that fits, or several that fit."""
     first, second = best.p_values[:, 0], best.p_values[:, 1]
     answers: dict[str, LabelMatrix] = {"most plausible": best.labelsets[:, 0]}
     if subject.predicted is not None:

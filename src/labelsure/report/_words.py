@@ -1,4 +1,4 @@
-"""What a report says in sentences at each level: is the promise kept, what is left, what may be accepted."""
+"""The sentences of a report at each level: is the promise kept, what is left, what to accept."""
 
 from math import sqrt
 
