@@ -193,9 +193,8 @@ class FullConformalClassifier(WrappingClassifier):
             if rules is None or rules.by_code[code]
         ]
         objects = [_safe_indexing(everyone, [n_examples + i]) for i in range(n_objects)]
-        orders = [
-            draw_order(self.draw_seed_, x, n_examples + 1) for x in objects
-        ]  # belong to the objects
+        # the orders belong to the objects
+        orders = [draw_order(self.draw_seed_, x, n_examples + 1) for x in objects]
         jobs = (
             delayed(self._assume)(everyone, i, code, orders[i])
             for i in range(n_objects)
@@ -273,9 +272,8 @@ class FullConformalClassifier(WrappingClassifier):
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]
         scores = self._score(X, Y)
         without_labels = ~Y.any(axis=1)
-        if (
-            self.choices_.empty_labelset == "auto" and without_labels.sum() == 1
-        ):  # whether it is the new example's or another's
+        # the empty labelset may be the new example's or another's
+        if self.choices_.empty_labelset == "auto" and without_labels.sum() == 1:
             scores[without_labels] = STRANGEST
         own = int(scores[order == n_examples][0])
         return int(np.count_nonzero(scores >= own)) - 1, int(np.count_nonzero(scores > own)), own
@@ -331,9 +329,8 @@ def _put_below(X: MatrixLike, more: MatrixLike) -> MatrixLike:
         import polars
 
         more = more if hasattr(more, "vstack") else type(X)(np.asarray(more), schema=X.columns)
-        return polars.concat(
-            [X, more], how="vertical_relaxed"
-        )  # numbers of two types in the type that holds both
+        # columns of two numeric types get the type that holds both
+        return polars.concat([X, more], how="vertical_relaxed")
     if isinstance(X, list):
         return X + list(more if isinstance(more, list) else np.asarray(more))
     try:

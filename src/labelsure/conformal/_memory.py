@@ -71,9 +71,8 @@ class KeptResults:
         """Keep a result, or raise OSError with the folder's name."""
         pickled = _picklable(pickle.dumps, result)
         with self._errors():
-            self._memoized.call(
-                key, seal(pickled) + pickled
-            )  # joblib would not notice a flipped bit
+            # joblib would not notice a flipped bit
+            self._memoized.call(key, seal(pickled) + pickled)
 
     def count(self) -> int:
         """Return how many results there are, whatever they are of."""
@@ -124,9 +123,8 @@ def run_kept(
 def _open(memory: Any) -> KeptResults | None:
     if memory is None or isinstance(memory, KeptResults):
         return memory
-    if hasattr(
-        memory, "cache"
-    ):  # a joblib.Memory: ours is inside, where its clear() and reduce_size() find it
+    # a joblib.Memory: ours is inside, where its clear() and reduce_size() find it
+    if hasattr(memory, "cache"):
         return (
             None
             if memory.location is None

@@ -157,9 +157,8 @@ def weigh_densities(scores: IntArray, weights: FloatArray, new_weights: FloatArr
     """
     unit = weights.max() / WEIGHT_UNITS
     own = np.rint(weights / unit).astype(np.int64)
-    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(
-        np.int64
-    )  # beyond, p-values are 1 either way
+    # beyond, p-values are 1 either way
+    new = np.minimum(np.rint(new_weights / unit), LARGEST).astype(np.int64)
     of_largest = sum_largest(scores, own)
     return Weighing.ruled(of_largest[None], new, np.maximum(of_largest[-1] + new, 1))
 

@@ -209,10 +209,8 @@ def _fit_fold(
     metadata: Metadata,
 ) -> FoldModel:
     """Return a fold's model with its outputs; where models are shared, without what needs those."""
-    start, n_labels = (
-        time.process_time(),
-        Y.shape[1],
-    )  # of this process alone, in which nothing else runs
+    # CPU time of this process, in which nothing else runs
+    start, n_labels = time.process_time(), Y.shape[1]
     out_of_fold = None
     trained_on = _safe_indexing(X, split.train) if len(split.train) else None
     # a model that was trained elsewhere may be calibrated with all there is, whatever kind of table

@@ -130,16 +130,14 @@ def _own_splits(cv: Any, X: MatrixLike, Y: LabelMatrix, params: Mapping[str, Any
             "cv must be a whole number of folds, a splitter such as KFold(10, shuffle=True), or a"
             f" list of (train, calibration) row numbers, got {cv!r}."
         )
-    if (
-        isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1
-    ):  # its test parts are disjoint only by luck
+    # its test parts are disjoint only by luck
+    if isinstance(cv, BaseShuffleSplit) and cv.get_n_splits(X, Y) > 1:
         raise ValueError(
             f"cv must let every example calibrate at most once, got {cv!r}. Use KFold instead."
         )
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message="The groups parameter is ignored"
-        )  # check_apart says more
+        # check_apart says more
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         given = list(cv.split(X, Y, **params) if hasattr(cv, "split") else cv)
     splits = [_check_split(split, len(Y)) for split in given]
     if not splits:

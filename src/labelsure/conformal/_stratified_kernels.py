@@ -52,9 +52,8 @@ def assign_folds(
     n_rows, n_labels = row_starts.size - 1, label_starts.size - 1
     size, spare = n_rows // n_folds, n_rows % n_folds
     waiting = label_starts[1:] - label_starts[:-1]
-    given = np.zeros(
-        (n_labels + 1, n_folds), dtype=np.int64
-    )  # the last row, all zeros, is for rows without labels
+    # the last row, all zeros, is for rows without labels
+    given = np.zeros((n_labels + 1, n_folds), dtype=np.int64)
     sizes = np.zeros(n_folds, dtype=np.int64)
     folds = np.full(n_rows, -1, dtype=np.int64)
     rest = np.arange(n_rows)

@@ -247,9 +247,8 @@ def check_taxonomy(mondrian: Any, label_names: Sequence[str] | None, n_labels: i
             f" or one of ByCardinality, ByLabel and ByObject, got {mondrian!r}."
         )
     if isinstance(taxonomy, LabelsetTaxonomy):
-        taxonomy.of_labelsets(
-            np.empty((0, n_labels), dtype=np.int8)
-        )  # refuses a label that there is not
+        # refuses an unknown label
+        taxonomy.of_labelsets(np.empty((0, n_labels), dtype=np.int8))
     return taxonomy
 
 
@@ -366,9 +365,8 @@ def _keep(
 
 def _weigh_category(sizes: Sequence[int], denominator: int, merging: Merging) -> Weighing:
     """Return the weighing of a category's counts into numerators over the common denominator."""
-    share = -(
-        -denominator // (sum(sizes) + 1)
-    )  # exact where the denominator is a multiple, else rounded up
+    # exact where the denominator is a multiple, else rounded up
+    share = -(-denominator // (sum(sizes) + 1))
     weights = np.tile(share * np.arange(max(sizes) + 2), (len(sizes), 1))
     nothing = np.zeros(len(merging.draws), dtype=np.int64)
     weighing = Weighing.ruled(weights, nothing, denominator)

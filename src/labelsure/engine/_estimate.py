@@ -66,9 +66,8 @@ def log_capital(values: FloatArray, counts: IntArray, means: FloatArray) -> Floa
 
     Means are between 0 and 1, and not at these ends.
     """
-    odds = (values - means[:, None]) / np.stack([means, means - 1])[
-        :, :, None
-    ]  # (2, means, values)
+    # shape: two, means, values
+    odds = (values - means[:, None]) / np.stack([means, means - 1])[:, :, None]
     logarithms = np.log1p(STAKES[:, None, None, None] * odds) @ counts
     capital: FloatArray = np.logaddexp.reduce(logarithms.reshape(-1, len(means)), axis=0) - log(
         2 * len(STAKES)
@@ -363,9 +362,8 @@ def estimate_size(
         shares = estimate_share(union, draws, 1 - 2.0**-bits, min(count_budget / union.size, 1.0))
     wide = shares[1] < 2.0 ** -min(WIDE * bits, 1.0) * shares[2] or not shares[2]
     approximate = _approximate(draws, bits) if wide else None
-    parts = approximate or [
-        union.size * int(share * 2**60) >> 60 for share in shares
-    ]  # sizes may be beyond floats
+    # sizes may be beyond floats
+    parts = approximate or [union.size * int(share * 2**60) >> 60 for share in shares]
     sure, low, value, high = (min(max(part + n_own, at_least), at_most) for part in parts)
     certified = {"at_least": at_least, "at_most": at_most, "approximate": approximate is not None}
     return Estimate(RegionSize(value, low, high, coverage_level=CONFIDENCE, **certified), sure)

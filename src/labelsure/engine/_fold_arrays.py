@@ -64,9 +64,8 @@ class Memory:
             return make()
         key = (*map(id, parts), *more)
         if key not in self._made:
-            others = [
-                part for part in parts if part is not first
-            ]  # kept, so that no other object gets their number
+            # kept, so that no other object gets their number
+            others = [part for part in parts if part is not first]
             self._made[key] = ref(first, lambda _: self._made.pop(key, None)), others, make()
         made: Made = self._made[key][2]
         return made
@@ -117,16 +116,14 @@ class ScoreTables(NamedTuple):
         rows = []
         n_buckets = n_values = 0
         for k, (calibration, link) in enumerate(zip(calibrations, links, strict=True)):
-            first = np.flatnonzero(
-                np.diff(calibration, prepend=calibration[0] - 1)
-            )  # of each distinct value
+            # index of each distinct value
+            first = np.flatnonzero(np.diff(calibration, prepend=calibration[0] - 1))
             own_values, own_counts = calibration[first], np.append(len(calibration) - first, 0)
             span = int(own_values[-1] - own_values[0])
             bits = min(max(BUCKET_BITS, (16 * len(own_values)).bit_length()), MAX_BUCKET_BITS)
             shift = max(0, span.bit_length() - bits)
-            origin = int(own_values[0]) - (
-                1 << shift
-            )  # the first bucket is below all of them, the last above
+            # the first bucket is below all of them, the last above
+            origin = int(own_values[0]) - (1 << shift)
             occupied = (own_values - origin) >> shift
             in_bucket = np.bincount(occupied, minlength=int(occupied[-1]) + 2)
             first_value = np.cumsum(in_bucket) - in_bucket

@@ -21,13 +21,10 @@ MUCH = 2.0**900
 """Counts beyond this are divided by it, to stay within floats."""
 
 GRID_NUMBERS = 2**19
-DRAWN_NUMBERS = (
-    2**22
-)  # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
-STEEPNESS_STEPS, STEEPNESS_RANGE = (
-    8,
-    np.array([-2.0, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2]),
-)  # of Chernoff's b, in bits
+# labels of the labelsets looked at together; each takes a dozen bytes meanwhile
+DRAWN_NUMBERS = 2**22
+# the grid of Chernoff's b, in bits
+STEEPNESS_STEPS, STEEPNESS_RANGE = 8, np.array([-2.0, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2])
 ROUNDING = 1 + 1e-9  # far more than what q float additions can lose
 
 
@@ -174,9 +171,8 @@ def cover_region(
     for k, of_fold in enumerate(weights):
         if of_fold[-1] > 0:
             calibration, link = arrays.calibrations[k][::-1], arrays.general[k].link
-            if (
-                link is not None
-            ):  # the largest additive score that is not above it once linked: roots are below 2^31
+            # the largest additive score that is not above it once linked: roots are below 2^31
+            if link is not None:
                 calibration = ((np.clip(calibration, -1, 2**31) + 1) ** 2 - 1) >> link.shift
             candidates[k] = calibration
             # If in all folds the weight was below needed times the fold's share of the largest sum,

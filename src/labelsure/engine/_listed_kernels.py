@@ -191,10 +191,8 @@ def raise_by_listed(
         maxima = found[i]
         likeliest = bound_listed(i, listed, bounds)
         plain = only_counts(weighing, tables)  # else a level takes longer than a look
-        leader, outside = (
-            likeliest,
-            np.int64(-FAR),
-        )  # what all labels outside the leader have been raised to
+        # "outside": the value that all labels outside the leader have been raised to
+        leader, outside = likeliest, np.int64(-FAR)
         for place in range(listed.more.shape[0] + 1):
             e = place - 1 if place > 0 else likeliest
             words = listed.words[e]

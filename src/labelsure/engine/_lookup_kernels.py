@@ -140,9 +140,8 @@ def weigh(
     n_looks = 2 if weighing.above > 0 else 1
     for k in range(scores.shape[0]):
         score = final_score(scores[k] + more[k], penalty[k], layout[k, columns.LINK])
-        for strict in range(
-            n_looks
-        ):  # written out: numba counts references to arrays at every call
+        # written out: numba counts references to arrays at every call
+        for strict in range(n_looks):
             distance = np.uint64(max(score + strict - layout[k, columns.ORIGIN], 0))
             bucket = np.uint64(layout[k, columns.BUCKET_BEGIN]) + (
                 distance >> np.uint64(layout[k, columns.SHIFT])
@@ -244,10 +243,8 @@ def highest_score(
         return score_with(
             (numerator - weighing.start + weighing.at_least - 1) // weighing.at_least, merged
         )
-    low, high = (
-        -1,
-        merged.shape[0],
-    )  # merged[low] reaches the numerator, merged[high] does not; neither if outside
+    # merged[low] reaches the numerator, merged[high] does not; neither if outside
+    low, high = -1, merged.shape[0]
     while high - low > 1:
         middle = (low + high) // 2
         for k in range(scores.shape[0]):
@@ -256,9 +253,8 @@ def highest_score(
             low = middle
         else:
             high = middle
-    next_score = (
-        merged[high] - 1 if high < merged.shape[0] else np.int64(FAR)
-    )  # where smoothed, that counts for more
+    # smoothed p-values weigh the next score too
+    next_score = merged[high] - 1 if high < merged.shape[0] else np.int64(FAR)
     for k in range(scores.shape[0]):
         scores[k] = next_score
     if weigh(scores, nothing, nothing, weighing, tables) >= numerator:

@@ -43,9 +43,8 @@ def smallest_numerators(level: Fraction, denominators: IntArray) -> IntArray:
     [2, 2]
     """
     distinct, which = np.unique(denominators, return_inverse=True)
-    smallest = [
-        level.numerator * int(one) // level.denominator + 1 for one in distinct
-    ]  # no product overflows
+    # no product overflows
+    smallest = [level.numerator * int(one) // level.denominator + 1 for one in distinct]
     return np.array(smallest, dtype=np.int64)[which].reshape(denominators.shape)
 
 
@@ -135,8 +134,7 @@ def weigh_scores(calibration: IntArray, scores: IntArray, draws: IntArray | None
     at_least = count_at_least(calibration, scores)
     if draws is None:
         return at_least
-    above = count_at_least(
-        calibration, scores + 1
-    )  # scores are whole numbers: above is at least one more
+    # scores are whole numbers: above is at least one more
+    above = count_at_least(calibration, scores + 1)
     own = draws.reshape((-1,) + (1,) * (scores.ndim - 1))
     return above * DRAW_UNIT + own * (at_least - above)

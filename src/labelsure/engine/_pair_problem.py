@@ -247,9 +247,8 @@ def pose_problem(arrays: FoldArrays, i: int) -> PairProblem:
     )
     # pairs inside the mode are met from both ends
     base = constant + (unary + own) @ on.astype(np.int64) // 2
-    changes = np.ascontiguousarray(
-        cost[:, labels], dtype=np.float64
-    )  # kernels are compiled anew for another layout
+    # kernels would be recompiled for another layout
+    changes = np.ascontiguousarray(cost[:, labels], dtype=np.float64)
     return PairProblem(base, pack(on[None])[0], labels, changes, costs)
 
 
@@ -274,9 +273,8 @@ def _settle_down(on: BoolArray, unary: IntArray, pairs: IntArray) -> None:
 def _least_pairs(pairs: IntArray, on: BoolArray) -> IntArray:
     """Return the sums of pairs of each label that other flips could make negative, (K, q)."""
     negative, positive = np.minimum(pairs, 0), np.maximum(pairs, 0)
-    with_on: IntArray = (
-        negative @ on - positive @ ~on
-    )  # for a label that is on: same kind, then the other kind
+    # for a label that is on: same kind, then the other kind
+    with_on: IntArray = negative @ on - positive @ ~on
     with_off: IntArray = negative @ ~on - positive @ on
     return np.where(on, with_on, with_off)
 
@@ -297,7 +295,6 @@ def force_label(problem: PairProblem, t: int, *, flipped: bool) -> PairProblem:
         base=problem.base + problem.changes[:, t].astype(np.int64),
         mode=mode,
         labels=labels,
-        changes=np.ascontiguousarray(
-            changes[:, others]
-        ),  # kernels are compiled anew for another layout
+        # kernels would be recompiled for another layout
+        changes=np.ascontiguousarray(changes[:, others]),
     )

@@ -110,9 +110,8 @@ def settle(
                 return BROKEN
             if slack > 0:
                 continue
-            for e in range(
-                rules.begin[c], rules.begin[c + 1]
-            ):  # no open label may be other than in the least sum
+            # no open label may be other than in the least sum
+            for e in range(rules.begin[c], rules.begin[c + 1]):
                 other = rules.label[e]
                 on = is_on(words, other)
                 if (

@@ -131,9 +131,8 @@ def count_rows(
     Cost : one addition and one look-up per object, labelset and fold, but for high parts
         stranger than all calibration examples; O(2^max(q - 9, 9)) memory
     """
-    zero = np.int64(
-        0
-    )  # with a type, not a constant: numba would compile what is called with each constant again
+    # typed, not a constant: numba would recompile callees for each constant
+    zero = np.int64(0)
     unary = additive.unary
     code_rows = additive.rows
     layout = tables.layout

@@ -363,10 +363,8 @@ def walk(
         numbers[WORK], numbers[FINISHED] = numbers[WORK] + work, level < 0
         if level >= 0 and asked.ranked:
             numbers[UPPER] = bound_open(level, arrived, i, plain, block, tables, weighing, room)
-        room.state[LEVEL], room.state[ARRIVED] = (
-            level if is_list else -1,
-            arrived,
-        )  # a list may go on
+        # a list may go on
+        room.state[LEVEL], room.state[ARRIVED] = level if is_list else -1, arrived
 
 
 @kernel_part

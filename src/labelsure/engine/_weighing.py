@@ -139,9 +139,8 @@ class Weighing:
             ``above`` is not looked at unless ``looks_above``.
         objects : int64 array of shape (m,)
         """
-        if (
-            self.is_plain
-        ):  # the type of the counts is kept: tables are twice as fast with short numbers
+        # the type of the counts is kept: tables are twice as fast with short numbers
+        if self.is_plain:
             counts: Counts = at_least[0] if len(at_least) == 1 else at_least.sum(axis=0)
             return counts + 1
         shape = (-1,) + (1,) * (at_least.ndim - 2)
@@ -163,9 +162,8 @@ class Weighing:
             np.stack(
                 [count_at_least(*fold) for fold in zip(calibrations, scores + more, strict=True)]
             )
-            for more in range(
-                1 + self.looks_above
-            )  # scores are integers: above is at least one more
+            # scores are integers: above is at least one more
+            for more in range(1 + self.looks_above)
         ]
         numerators: IntArray = self.numerators(counts[0], counts[-1], objects)
         return numerators

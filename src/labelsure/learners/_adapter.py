@@ -100,14 +100,10 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: An
     try:
         fitted = _fit(estimator, X, Y, fit_params)
         if constant.any():
-            outputs_of(
-                fitted, _safe_indexing(X, [0]), Y.shape[1]
-            )  # some classifiers fail only when asked
-    except (
-        ValueError,
-        IndexError,
-        AttributeError,
-    ):  # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
+            # some classifiers fail only when asked
+            outputs_of(fitted, _safe_indexing(X, [0]), Y.shape[1])
+    # LogisticRegression, predict_proba(X)[:, 1], one-vs-rest of SVMs
+    except (ValueError, IndexError, AttributeError):
         if not constant.any():
             raise
         fitted = None if constant.all() else _fit(estimator, X, Y[:, ~constant], fit_params)
@@ -118,9 +114,8 @@ def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: An
 
 def _fit(estimator: Any, X: MatrixLike, Y: LabelMatrix, fit_params: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DataConversionWarning
-        )  # one label is a matrix with one column, on purpose
+        # one label is a matrix with one column, on purpose
+        warnings.simplefilter("ignore", DataConversionWarning)
         # int64: beyond 127 products of int8 matrices overflow, and label_binarize mixes labels up
         # (see Dataset)
         return clone(estimator).fit(X, Y.astype(np.int64), **fit_params)
@@ -248,9 +243,8 @@ def _read_label(
     if is_decision:
         return block[:, 0]
     name, classes = type(estimator).__name__, _classes_of_label(estimator, label, shape[1])
-    if (
-        classes is not None and len(classes) == 1
-    ):  # two columns may say anything then: some classifiers mix them up
+    # two columns may say anything then: some classifiers mix them up
+    if classes is not None and len(classes) == 1:
         if block.shape[1] == 1 and not np.allclose(block, 1.0):
             raise ValueError(
                 f"{name} knows a single class, {classes[0]}, of label {label}: its predict_proba"
@@ -279,9 +273,8 @@ def _classes_of_label(estimator: Any, label: int, n_labels: int) -> NDArray[Any]
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) == 0:
         return None
-    if (
-        np.ndim(classes[0]) == 0
-    ):  # one flat array: the classes of the only label, or the numbers of the labels
+    # one flat array: the classes of the only label, or the numbers of the labels
+    if np.ndim(classes[0]) == 0:
         return np.asarray(classes) if n_labels == 1 else None
     return np.asarray(classes[label]) if len(classes) == n_labels else None
 

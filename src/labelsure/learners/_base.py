@@ -126,9 +126,8 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
         if not fitting:
             check_is_fitted(self)
         check_unmasked(X)
-        if (
-            isinstance(X, np.ndarray) and X.dtype.kind in "mMSTUV"
-        ):  # which numpy would make floats of
+        # numpy would convert these to float
+        if isinstance(X, np.ndarray) and X.dtype.kind in "mMSTUV":
             raise ValueError(
                 f"X must hold numbers, got an array of type {X.dtype}. Turn it into features first."
             )
@@ -148,9 +147,10 @@ class MultiLabelClassifier(MultiLabelMixin, BaseEstimator):
             and X.indices.dtype != np.int32
             and max(X.nnz, *X.shape) < 2**31
         ):
+            # the dtype that k-means needs
             X = type(X)(
                 (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
-            )  # for k-means
+            )
         return X
 
 
@@ -167,9 +167,8 @@ def count_share(
     fraction = check_number(share, name=name, above=0)
     if fraction > at_most:
         raise ValueError(f"{name} must be at most {at_most:g}, got {share!r}. {meaning}")
-    return math.ceil(
-        fraction * total * (1 - 1e-12)
-    )  # 0.07 * 100 is 7.000000000000001 in floating point: not 8
+    # 0.07 * 100 is 7.000000000000001 in floating point: not 8
+    return math.ceil(fraction * total * (1 - 1e-12))
 
 
 def as_dense(X: Any) -> FloatArray:

@@ -128,9 +128,8 @@ def learn_pooling(
 def _typical_sizes(logits: FloatArray, sample_weight: FloatArray) -> FloatArray:
     """Return the scale of each member's logits, ignoring labels that all members rule out."""
     probabilities = expit(logits.mean(axis=2))
-    in_doubt = np.maximum(
-        probabilities * (1 - probabilities), 1e-9
-    )  # where nothing is, all cells count alike
+    # where nothing is, all cells count alike
+    in_doubt = np.maximum(probabilities * (1 - probabilities), 1e-9)
     information = sample_weight[:, np.newaxis] * in_doubt
     sizes = np.sqrt(np.einsum("ij,ijm->m", information, logits**2) / information.sum())
     return np.where(sizes > 0, sizes, 1.0)

@@ -104,9 +104,8 @@ def weight_params(estimator: Any, sample_weight: Any, name: str) -> dict[str, An
     >>> weight_params(RandomForestClassifier(), [1.0, 2.0], "the estimator")
     {'sample_weight': [1.0, 2.0]}
     """
-    inner = getattr(
-        estimator, "estimator", None
-    )  # MultiOutputClassifier takes weights for one that may not
+    # MultiOutputClassifier takes weights for one that may not
+    inner = getattr(estimator, "estimator", None)
     if has_fit_parameter(estimator, "sample_weight") and (inner is None or _takes_weights(inner)):
         return {"sample_weight": sample_weight}
     steps = getattr(estimator, "steps", None)
@@ -225,10 +224,8 @@ def logits_of(model: FittedBase, X: MatrixLike, n_labels: int, n_examples: int) 
 def _fit(
     member: Any, X: MatrixLike, Y: LabelMatrix, params: dict[str, Any], rows: IntArray | None = None
 ) -> FittedBase:
-    with (
-        one_thread(),
-        warnings.catch_warnings(),
-    ):  # one thread once more, for this may be another process
+    # one_thread again: this may be another process
+    with one_thread(), warnings.catch_warnings():
         # OneVsRestClassifier says so of every rare label in every fold; the pool can deal with them
         warnings.filterwarnings("ignore", message="Label .* is present in all training examples")
         if rows is None:

@@ -109,9 +109,8 @@ class RecalibratedClassifier(LogitPool):
             return super()._honest_logits(X, Y, plan, folds)
         varying = np.ptp(Y, axis=0) > 0
         outputs = np.tile(Y[0].astype(np.float64), (len(Y), 1))
-        if (
-            varying.any()
-        ):  # a forest that keeps such records is fitted on the labels that vary, and on no others
+        # a forest that keeps such records is fitted on the labels that vary, and on no others
+        if varying.any():
             answers = _last_step(self.members_[0].estimator).oob_decision_function_
             outputs[:, varying] = _read_bags(answers.reshape(len(Y), 2, -1))
         return smoothed_logits(outputs, len(Y))[:, :, np.newaxis]

@@ -148,9 +148,8 @@ class NeighbourClassifier(ClassifierMixin, BaseEstimator):
         shares = np.einsum("ik,ikj->ij", weights, self.labels_[nearest]) / weights.sum(
             axis=1, keepdims=True
         )
-        within: FloatArray = np.clip(
-            shares, 0.0, 1.0
-        )  # a label that all have may be beyond, by rounding alone
+        # a label that all have may be beyond, by rounding alone
+        within: FloatArray = np.clip(shares, 0.0, 1.0)
         return within
 
     def predict(self, X: MatrixLike) -> LabelMatrix:

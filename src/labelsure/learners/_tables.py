@@ -121,9 +121,8 @@ def table_pool(*, random_state: Any = None, n_jobs: int | None = None) -> Pooled
     boosting = HistGradientBoostingClassifier(**BOOSTING)
     ridge = RidgeProbabilities(ALPHA)
     neighbours = NeighbourClassifier(N_NEIGHBOURS)
-    with config_context(
-        enable_metadata_routing=True
-    ):  # requests are kept, and count for those who turn it on
+    # requests are kept, and count for those who turn it on
+    with config_context(enable_metadata_routing=True):
         for learner in (trees, boosting, ridge, neighbours):
             learner.set_fit_request(sample_weight=True)
     boosted = Pipeline([("filled", FilledFeatures()), ("labels", MultiOutputClassifier(boosting))])
@@ -258,7 +257,6 @@ def _number_steps(scaling: str, sparse_input: bool) -> Any:
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
     scalers = {"standard": StandardScaler(), "unit": MinMaxScaler(), "none": "passthrough"}
-    scaler = (
-        MaxAbsScaler() if sparse_input and scaling != "none" else scalers[scaling]
-    )  # moved zeros would fill it
+    # centring would fill a sparse matrix
+    scaler = MaxAbsScaler() if sparse_input and scaling != "none" else scalers[scaling]
     return Pipeline([("missing", _make_imputer()), ("scale", scaler)])

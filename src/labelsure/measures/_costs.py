@@ -87,9 +87,8 @@ def to_fixed_point(costs: Any, exponent: int) -> IntArray:
     >>> to_fixed_point(np.array([0.5, 1.0]), 3).tolist()
     [4, 8]
     """
-    units = np.rint(
-        np.multiply(costs, 2.0**exponent)
-    )  # exact as np.ldexp is, in a tenth of the time
+    # exact as np.ldexp is, in a tenth of the time
+    units = np.rint(np.multiply(costs, 2.0**exponent))
     if not np.isfinite(units).all():
         raise ValueError(
             "The costs and scores of a measure must be finite numbers, got NaN or infinity among"
@@ -341,8 +340,7 @@ def _round_pairs(
     if isinstance(pairwise, np.ndarray) and pairwise.ndim == 2:
         return to_fixed_point(np.triu(pairwise, 1), exponent)
     pairs = np.empty((*shape, shape[1]), dtype=np.int64)
-    for own, matrix in zip(
-        pairs, pairwise, strict=True
-    ):  # one by one: as floats, all at once, they take much memory
+    # one by one: as floats, all at once, they take much memory
+    for own, matrix in zip(pairs, pairwise, strict=True):
         own[:] = to_fixed_point(np.triu(matrix, 1), exponent)
     return pairs

@@ -210,9 +210,8 @@ class ForestMeasure(Measure):
         features = _read_features(X)
         check_same_length(features, outputs, names=("X", "outputs"))
         leaves = self._leaves(features)
-        blocks = range(
-            0, max(len(outputs), 1), BLOCK_OBJECTS
-        )  # at least one, where there are no objects too
+        # at least one block, even without objects
+        blocks = range(0, max(len(outputs), 1), BLOCK_OBJECTS)
         listed = [self._list_labelsets(leaves[start : start + BLOCK_OBJECTS]) for start in blocks]
         sizes, numbers, probabilities = map(np.concatenate, zip(*listed, strict=True))
 
@@ -287,9 +286,8 @@ def _read_features(X: MatrixLike) -> Any:
             " them."
         )
     try:
-        with np.errstate(
-            over="ignore"
-        ):  # what is too large for trees becomes infinite and is refused
+        # what is too large for trees becomes infinite and is refused
+        with np.errstate(over="ignore"):
             return check_array(
                 X,
                 accept_sparse="csr",

@@ -267,9 +267,8 @@ class CountedPrior:
         products = np.ones((1 + len(self.trie.label), factors.shape[1]))
         for own, before, label in self._levels:
             products[own] = products[before] * factors[label]
-        sums: FloatArray = (weights[:, None] * products[self.trie.begin[1:]]).sum(
-            axis=0
-        )  # one row after the other
+        # summed row by row
+        sums: FloatArray = (weights[:, None] * products[self.trie.begin[1:]]).sum(axis=0)
         return sums
 
     @cached_property

@@ -150,17 +150,14 @@ class PosteriorMeasure(Measure):
         self.parameters_ = self._learned(sample)
         exponent, share, temperature, intercepts = self.parameters_
         self.prior_ = LabelsetPrior(exponent, smoothing=self.smoothing).fit(labels)
-        self.prior_.labelsets_, self.prior_.counts_ = (
-            prior.labelsets_,
-            prior.counts_,
-        )  # equal: kept once
+        # equal arrays are kept once
+        self.prior_.labelsets_, self.prior_.counts_ = prior.labelsets_, prior.counts_
         self._shifts: FloatArray = intercepts - share * logit(self._counted.marginals)
         self.labels_are_better_ = sample is not None and self._finds_labels_better(*sample)
         steepest = np.log(2 * self.n_training_ + 1) / temperature
         sums = (steepest + np.abs(self._shifts)).sum() + self.prior_.bound_
-        return float(
-            2 * sums + self.n_labels_ * np.log(2)
-        )  # labels and prior, and once more with log 2^q in log Z
+        # labels and prior, and once more with log 2^q in log Z
+        return float(2 * sums + self.n_labels_ * np.log(2))
 
     def _given(self) -> tuple[float | None, ...]:
         """Return the parameters in learning order, with 1 / temperature; None if not given."""

@@ -216,9 +216,8 @@ def find_neighbours(
     norms = row_norms(references, squared=True)
     for batch in gen_batches(X.shape[0], max(1, MAX_BATCH_VALUES // references.shape[0])):
         own_norms = row_norms(X[batch], squared=True)[:, np.newaxis]
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # squares of huge values: NaN rules nothing out
+        # squares of huge values overflow; NaN rules nothing out
+        with np.errstate(over="ignore", invalid="ignore"):
             distances = safe_sparse_dot(X[batch], references.T, dense_output=True)
             distances *= -2.0
             distances += own_norms
