@@ -14,7 +14,7 @@ from labelsure.engine import Allowed, AtLeast, AtMost, Exactly, Exclude, Hierarc
 
 
 class Ranked(NamedTuple):
-    """All candidates of one object, the most plausible first: numerators, total scores and codes."""
+    """All candidates of one object, most plausible first: numerators, total scores and codes."""
 
     numerators: np.ndarray
     totals: np.ndarray
@@ -71,7 +71,7 @@ def scores_of_all(fold, i):
 
 
 def rank_all(folds, i, *, allow_empty, draw=None, rule=None, strangest=False):
-    """Return all candidates of object ``i``; ``draw`` is the object's u in units of 1 / DRAW_UNIT, if smoothed.
+    """Return all candidates of object ``i``; ``draw`` is its u, in units of 1 / DRAW_UNIT, or None.
 
     ``strangest``: the empty labelset is stranger than all calibration examples and than all other
     labelsets.
@@ -104,7 +104,7 @@ def apply_rule(rule, i, counts):
 
 
 def highest_by_label(ranked, n_labels):
-    """Return the highest numerator among the candidates with each label off and on, 0 where there are none."""
+    """Return the highest numerator with each label off and on, 0 without such a candidate."""
     labelsets = labelsets_of(ranked.codes, n_labels)
     return [
         [int(ranked.numerators[labelsets[:, j] == value].max(initial=0)) for value in (0, 1)]

@@ -38,7 +38,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before marks are looked at
 def pytest_collection_modifyitems(config, items):
-    """Mark what looks at Mulan's files: `make test` runs everything without them, and these once more with them.
+    """Mark tests that read Mulan's files: `make test` first runs all without them, then these.
 
     Where slow checks are asked for, what Hypothesis finds examples for is one of them: it has more
     to try.
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session", autouse=True)
 def no_network():
-    """Refuse connections to other machines: a test that tries to download fails, whether or not it would succeed."""
+    """Refuse connections to other machines: a test that tries to download fails."""
     connect = socket.socket.connect
 
     def connect_here(self, address):
@@ -75,7 +75,7 @@ def no_network():
 
 @pytest.fixture(scope="session", autouse=True)
 def kernels_first():
-    """Let kernels answer from the first question on: else it would depend on the order of tests which ones do."""
+    """Use kernels from the first query on: else this would depend on the order of tests."""
     START_UP.end()
 
 
@@ -90,7 +90,7 @@ def mulan_folder():
 
 @pytest.fixture(scope="session")
 def load_mulan(request):
-    """Load a benchmark set; all but yeast, which is on the package index, need the folder with Mulan's files."""
+    """Load a benchmark set; all but yeast, which is on PyPI, need the folder of Mulan's files."""
 
     def load(name):
         if name != "yeast":

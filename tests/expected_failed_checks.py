@@ -1,11 +1,20 @@
-"""The checks of scikit-learn's check_estimator that our classifiers fail, each with its reason, in one place."""
+"""The checks of scikit-learn's check_estimator that our classifiers fail, with reasons."""
 
 from sklearn.utils import get_tags
 
-NOT_ZERO_AND_ONE = "the check's y holds other numbers or strings; a label matrix holds 0 and 1 (MultiLabelBinarizer)"
+NOT_ZERO_AND_ONE = (
+    "the check's y holds other numbers or strings;"
+    " a label matrix holds 0 and 1 (MultiLabelBinarizer)"
+)
 FLAT_Y = "the check passes a flat y; a label matrix has one column per label, also for one label"
-ONE_COLUMN = "the check wants the (n, 2) probabilities of a binary classifier; ours have one column per label"
-OWN_MESSAGE = "the error is raised, but its message names the value and the cell instead of sklearn's kind of target"
+ONE_COLUMN = (
+    "the check wants the (n, 2) probabilities of a binary classifier;"
+    " ours have one column per label"
+)
+OWN_MESSAGE = (
+    "the error is raised, but its message names the value and the cell"
+    " instead of sklearn's kind of target"
+)
 
 EVERY_CLASSIFIER = {
     "check_estimators_dtypes": NOT_ZERO_AND_ONE,
@@ -65,6 +74,6 @@ def expected_failed_checks(estimator):
 
 
 def assert_fails_only_where_declared(results, expected):
-    """Refuse a check that fails and is not on the list, and one that is on the list and does not fail."""
+    """Refuse a failing check that is not on the list, and a listed one that passes."""
     assert {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"} == {}
     assert {r["check_name"] for r in results if r["status"] == "xfail"} == set(expected)

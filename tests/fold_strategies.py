@@ -22,7 +22,7 @@ COSTS = st.sampled_from(
         st.sampled_from([-LARGEST_COST, -1, 0, 1, LARGEST_COST - 1, LARGEST_COST]),
     ]
 )
-"""Kinds of costs: nothing but ties, many ties, few ties, huge spans, tiny differences on top of huge spans."""
+"""Kinds of costs: only ties, many ties, few ties, huge spans, tiny differences on huge spans."""
 
 
 def plain_weighing(at_least, above):
@@ -95,7 +95,7 @@ def full_energies(draw, n_objects, n_labels):
 
 @st.composite
 def calibrations(draw, energy, max_size=7):
-    """Calibration scores that tie with scores of labelsets, lie one beside them, are all equal, or far away."""
+    """Calibration scores that tie with labelsets' scores, differ by one, are equal, or far away."""
     n_scores = draw(st.integers(1, max_size))
     objects = draw(arrays(np.int64, n_scores, elements=st.integers(0, energy.n_objects - 1)))
     labelsets = draw(arrays(np.int64, (n_scores, energy.n_labels), elements=st.integers(0, 1)))
@@ -118,7 +118,7 @@ def calibrations(draw, energy, max_size=7):
 
 @st.composite
 def fold_lists(draw, labels=(1, 5), folds=(1, 5), objects=(1, 3), kind=energies):
-    """Folds for the same objects, of unequal sizes; some with, some without pairwise costs; or all with one energy."""
+    """Folds of unequal sizes for the same objects; pairwise costs in some, or a common energy."""
     n_labels, n_folds, n_objects = (
         draw(st.integers(*bounds)) for bounds in (labels, folds, objects)
     )
@@ -129,7 +129,7 @@ def fold_lists(draw, labels=(1, 5), folds=(1, 5), objects=(1, 3), kind=energies)
 
 
 def smoothing(n_objects):
-    """Draws of smoothed p-values, the extremes among them, or None for p-values that are not smoothed."""
+    """Draws of smoothed p-values, with extremes, or None if p-values are not smoothed."""
     elements = st.sampled_from([1, 2, DRAW_UNIT // 2, DRAW_UNIT - 1, DRAW_UNIT]) | st.integers(
         1, DRAW_UNIT
     )

@@ -1,4 +1,4 @@
-"""Sets of flips that fit a budget, slowly: what the kernels of knapsacks do, with numpy or one set after the other."""
+"""Sets of flips that fit a budget, slowly: twins of the knapsack kernels, in numpy or by set."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ def count_fitting(cells, budget):
 
 
 def draw_fitting(cells, start, budget, random):
-    """Return one set per row of random numbers: the last flip by the counts of the positions before, and so on."""
+    """Return a set per row of random numbers: the last flip by the counts before it, and so on."""
     drawn = []
     for row in random:
         left, flips, n_before = budget, np.array(start, dtype=bool), len(cells)

@@ -12,7 +12,7 @@ from labelsure.measures._energy import Discounts, Penalty
 
 
 def subset_sums(start: int, costs: Sequence[int]) -> list[int]:
-    """Return start + the sum of each subset of ``costs``; subset c holds cost j iff bit j of c is set."""
+    """Return start + the sum of each subset of ``costs``; bit j of subset c is for cost j."""
     return [
         start + sum(cost for j, cost in enumerate(costs) if code >> j & 1)
         for code in range(2 ** len(costs))
@@ -20,7 +20,7 @@ def subset_sums(start: int, costs: Sequence[int]) -> list[int]:
 
 
 def pair_sums(pairwise: IntArray) -> list[int]:
-    """Return the sum of the costs of the pairs j < r inside each subset of the labels, by the subset's code."""
+    """Return the summed costs of the pairs j < r inside each subset of labels, by code."""
     n_labels = len(pairwise)
     pairs = [(j, r) for r in range(n_labels) for j in range(r)]
     return [
@@ -63,7 +63,7 @@ def discount(discounts: Discounts, labelset: Sequence[int]) -> int:
 
 
 def penalty_cost(penalty: Penalty, labelset: Sequence[int]) -> int:
-    """Return what a labelset pays for its number of labels and for its distance to the nearest anchor."""
+    """Return a labelset's penalty for its number of labels and its distance to the anchors."""
     cost = 0
     if penalty.by_cardinality is not None:
         cost += int(penalty.by_cardinality[sum(labelset)])
@@ -78,7 +78,7 @@ def penalty_cost(penalty: Penalty, labelset: Sequence[int]) -> int:
 def numerator(
     folds: Sequence[Fold], i: int, labelset: Sequence[int], *, at_least: int = 1, above: int = 0
 ) -> int:
-    """Return the numerator of a labelset's p-value: what each calibration score >= and > its own adds, plus one."""
+    """Return the numerator of a labelset's p-value: sums for scores >= and > its own, plus one."""
     total = at_least
     for fold in folds:
         own = score(fold, i, labelset)
@@ -90,7 +90,7 @@ def numerator(
 def ranked(
     folds: Sequence[Fold], i: int, *, allow_empty: bool, at_least: int = 1, above: int = 0
 ) -> list[tuple[int, int, int]]:
-    """Return (numerator, total score, code) of every candidate of object ``i``, the most plausible first."""
+    """Return (numerator, score, code) of every candidate of object ``i``, most plausible first."""
     n_labels = folds[0].energy.n_labels
     found = []
     for code in range(0 if allow_empty else 1, 2**n_labels):
@@ -101,7 +101,7 @@ def ranked(
 
 
 def label_numerators(candidates: Sequence[tuple[int, int, int]], n_labels: int) -> list[list[int]]:
-    """Return, from ``ranked`` candidates, the highest numerator with each label off and on; 0 where there is none."""
+    """Return the highest numerator of ``ranked`` candidates with each label off and on, or 0."""
     return [
         [
             max((number for number, _, code in candidates if code >> j & 1 == on), default=0)
@@ -112,7 +112,7 @@ def label_numerators(candidates: Sequence[tuple[int, int, int]], n_labels: int) 
 
 
 def count_table(folds: Sequence[Fold], *, strict: bool = False) -> IntArray:
-    """Return, for each object and labelset code, #{calibration scores of all folds >= the labelset's score there}.
+    """Return, for each object and labelset code, #{scores of all folds >= the labelset's}.
 
     With ``strict`` only larger scores are counted.
     """

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 @st.composite
 def labelset_lists(draw):
-    """Up to forty labelsets, each once, of few labels or more than a word holds, sparse and dense."""
+    """Up to forty distinct labelsets, of few labels or more than fit a word, sparse and dense."""
     n_labels = draw(st.integers(1, 70))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     share = draw(st.sampled_from([0.02, 0.3, 0.9]))

@@ -16,7 +16,7 @@ def precision_matrix(rng, n_labels, *, strength=0.7):
 
 
 def form_energy(precision, outputs, *, own=False, **parts):
-    """Return the energy of ``(t - o)' P (t - o)`` or, with own pairs, of ``|t - o|`` instead of ``t - o``."""
+    """Return the energy of ``(t - o)' P (t - o)`` or, with own pairs, of ``|t - o|`` instead."""
     offset, weight = (outputs, 1 - 2 * outputs) if own else (-outputs, np.ones_like(outputs))
     constant = np.einsum("ij,jr,ir->i", offset, precision, offset)
     unary = weight * (2 * offset @ precision + weight * np.diag(precision))
@@ -40,7 +40,7 @@ def form_engine(
     options=None,
     **parts,
 ):
-    """Return an engine of folds that agree roughly, under a square root unless parts have another link.
+    """Return an engine of roughly agreeing folds, under a square root unless ``parts`` has a link.
 
     Outputs have a beta distribution of that shape: the smaller, the more certain.
     """

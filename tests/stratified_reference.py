@@ -6,7 +6,7 @@ from labelsure._checks import IntArray, LabelMatrix
 
 
 def assign_folds(Y: LabelMatrix, draws: IntArray, n_folds: int) -> IntArray:
-    """Return the fold of every row: iterative stratification in the words of Sechidis et al., with room for all.
+    """Return each row's fold: iterative stratification as in Sechidis et al., with balanced sizes.
 
     ``wants[label, fold]`` is n_folds times how many more examples of the label the fold should get.
     """

@@ -166,7 +166,8 @@ elif sys.argv[2] == "unprivileged" and os.getuid() == 0:  # root may write every
     os.setuid(65534)
 with warnings.catch_warnings(record=True) as given:
     warnings.simplefilter("always")
-    print(compiled[0](21), compiled[1](14), *(sum(one.stats.cache_hits.values()) for one in compiled))
+    results = compiled[0](21), compiled[1](14)
+    print(*results, *(sum(one.stats.cache_hits.values()) for one in compiled))
 print(*(str(one.message) for one in given), sep="\\n")
 """
 
@@ -181,7 +182,7 @@ def folder():
 
 @pytest.fixture
 def child(folder):
-    """Return a function that starts a process with a toy module, all of whose folders are in ``folder``."""
+    """Return a function that starts a process with a toy module, with all folders in ``folder``."""
     three = (
         SOURCE
         + "def thrice(number):\n    return 3 * number\n"
@@ -294,7 +295,7 @@ class Payload:
     not hasattr(os, "getuid") or os.getuid() != 0, reason="becoming another user takes root"
 )
 def test_code_of_another_user_is_not_run(child, folder):
-    """Somebody of the same group, or anybody, writes into files or puts their own in their places."""
+    """Another user of the group, or any user, writes into files or replaces them."""
     said(child("as I am", umask=0o000))
     planted = folder / "planted"
     content = sealed(pickle.dumps((1, Payload(planted)))).hex()
@@ -342,13 +343,14 @@ ASK = """
 from toy._calling_kernels import calling
 from toy._taking_kernels import taking
 from toy._types import Two
-print(calling(1), sum(calling.stats.cache_hits.values()), taking(Two(1, 2)), sum(taking.stats.cache_hits.values()))
+hits = lambda function: sum(function.stats.cache_hits.values())
+print(calling(1), hits(calling), taking(Two(1, 2)), hits(taking))
 """
 
 
 @pytest.fixture
 def ask(tmp_path):
-    """Return a function that runs the toy package in a process of its own: (result, kernels taken from the cache)."""
+    """Return a function that runs the toy package in a process: (result, cached kernels)."""
     package = tmp_path / "toy"
     package.mkdir()
     (package / "__init__.py").touch()

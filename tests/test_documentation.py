@@ -37,8 +37,8 @@ FENCE = re.compile(
     re.M | re.S,
 )
 OPTIONAL = {
-    "catboost", "dask", "distributed", "lightgbm", "mapie", "matplotlib", "pandas", "polars", "pyarrow", "river",
-    "xgboost",
+    "catboost", "dask", "distributed", "lightgbm", "mapie", "matplotlib", "pandas", "polars",
+    "pyarrow", "river", "xgboost",
 }  # fmt: skip
 """What a page may import although not everybody has it; the page is skipped then, and says why."""
 
@@ -113,7 +113,10 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
 
 
 def test_a_wrong_example_is_noticed():
-    text = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n<!-- not run: why -->\n```python\nfails\n```\n"
+    text = (
+        "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+        "<!-- not run: why -->\n```python\nfails\n```\n"
+    )
     first, second = examples_of(text)
     assert words_and_numbers(run(first, "page", {})) != words_and_numbers(first.printed)
     assert (second.reason_not_to_run, second.printed, second.line) == ("why", None, 9)

@@ -7,8 +7,8 @@ import pytest
 
 import labelsure
 
-HEAVY = ("numba", "matplotlib", "pooch", "pandas", "sklearn.model_selection", "sklearn.cluster", "sklearn.neighbors",
-         "sklearn.decomposition", "scipy.optimize", "river")  # fmt: skip
+HEAVY = ("numba", "matplotlib", "pooch", "pandas", "sklearn.model_selection", "sklearn.cluster",
+         "sklearn.neighbors", "sklearn.decomposition", "scipy.optimize", "river")  # fmt: skip
 
 
 def modules_after(statement):

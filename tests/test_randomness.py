@@ -135,7 +135,8 @@ from labelsure._random import draw_order, draw_uniforms, object_keys
 frame = pd.DataFrame({"size": [1.5, 2.0], "colour": ["red", "blue"]})
 for objects in (frame, ["a rose", "12"], np.eye(2)):
     keys = object_keys(objects)
-    print(json.dumps([keys.tolist(), draw_uniforms(7, 1, keys).tolist(), draw_order(7, objects[:1], 9).tolist()]))
+    uniforms, order = draw_uniforms(7, 1, keys), draw_order(7, objects[:1], 9)
+    print(json.dumps([keys.tolist(), uniforms.tolist(), order.tolist()]))
 """
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
     command = [sys.executable, "-c", code]

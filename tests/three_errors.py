@@ -1,4 +1,4 @@
-"""One rule for all simulations of what is promised: not above the nominal level by more than three standard errors."""
+"""The rule of all simulated promises: not above the nominal level by three standard errors."""
 
 import numpy as np
 

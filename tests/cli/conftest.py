@@ -21,7 +21,7 @@ def command() -> str:
 
 @pytest.fixture(scope="session")
 def offline(tmp_path_factory) -> dict[str, str]:
-    """An environment without data folders, without a cache, and with a server that answers nothing."""
+    """An environment without data folders or a cache, and with a server that never answers."""
     environment = {name: value for name, value in os.environ.items() if name != "LABELSURE_DATA"}
     environment["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     return environment | {"LABELSURE_MIRROR": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1"}
@@ -63,7 +63,7 @@ def here(tickets, tmp_path, monkeypatch) -> Path:
 
 
 class Torn(NamedTuple):
-    """A folder with tables and a model whose ``predict`` is not always the most plausible labelset, and test rows."""
+    """A folder with tables and a model that may not predict the most plausible labelset."""
 
     folder: Path
     model: Any

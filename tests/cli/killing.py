@@ -1,4 +1,4 @@
-"""Commands in processes of their own, which are killed: by SIGKILL, at an operation on a file or from outside."""
+"""Commands in processes that are killed by SIGKILL, at a file operation or from outside."""
 
 import multiprocessing
 import os
@@ -12,9 +12,10 @@ CONTEXT = multiprocessing.get_context("forkserver")
 # the commands do
 CONTEXT.set_forkserver_preload(
     ["labelsure.cli", "labelsure.cli._learners",
-     "labelsure.conformal", "labelsure.datasets", "labelsure.model_file", "labelsure.predictions", "numba", "pandas",
-     "pyarrow.csv", "pyarrow.parquet", "scipy.optimize", "scipy.stats", "sklearn.compose", "sklearn.impute",
-     "sklearn.linear_model", "sklearn.multiclass", "sklearn.pipeline", "sklearn.preprocessing", "skops.io"]
+     "labelsure.conformal", "labelsure.datasets", "labelsure.model_file", "labelsure.predictions",
+     "numba", "pandas", "pyarrow.csv", "pyarrow.parquet", "scipy.optimize", "scipy.stats",
+     "sklearn.compose", "sklearn.impute", "sklearn.linear_model", "sklearn.multiclass",
+     "sklearn.pipeline", "sklearn.preprocessing", "skops.io"]
 )  # fmt: skip
 
 OPERATIONS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir")
@@ -23,7 +24,7 @@ LIMIT = 300
 
 
 def run_killed_at(words, folder, number):
-    """Run a command that kills itself when it comes to the given operation on a file of the folder; return its code."""
+    """Run a command that kills itself at a given file operation in the folder; return its code."""
     process, _ = _start(words, folder, number)
     return _end(process)
 
@@ -39,7 +40,7 @@ def run_killed_when(words, folder, reached):
 
 
 def run_with_a_worker_killed(words, folder, reached):
-    """Run a command and kill one of its workers as soon as ``reached()``; return the command's code."""
+    """Run a command and kill one of its workers as soon as ``reached()``; return the exit code."""
     process, _ = _start(words, folder, 0)
     start = time.monotonic()
     while process.is_alive() and not reached() and time.monotonic() - start < LIMIT:
@@ -61,7 +62,7 @@ def _workers_of(number):
 
 
 def run_counted(words, folder, *, most_bytes=None):
-    """Run a command to its end and return its code and how many operations on files of the folder there were.
+    """Run a command to its end; return its code and the number of file operations in the folder.
 
     With ``most_bytes`` no file may grow beyond that, as on a full disk; what it says is in
     said.txt.
@@ -115,7 +116,7 @@ def _run(words, folder, number, most_bytes, writer):
 
 
 def _is_inside(folder, event, about):
-    """Whether an operation is on a file of the folder; trees are removed by names inside of an open folder."""
+    """Whether an operation is on a file of the folder; trees are removed by relative names."""
     if not isinstance(about[0], str):
         return False
     return about[0].startswith(folder) or (

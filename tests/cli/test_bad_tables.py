@@ -1,4 +1,4 @@
-"""What can go wrong with words, tables and models: one clear line, the right exit code, nothing lost."""
+"""Invalid arguments, tables and models: one clear line, the right exit code, nothing lost."""
 
 import os
 import subprocess

@@ -15,7 +15,7 @@ from labelsure.paper._tables import (
 
 
 def made_up_tables():
-    """The paper's figures as if they were ours: with every bin, empty regions and the further row."""
+    """The paper's figures as if they were ours: every bin, empty regions and the extra row."""
     tables = {key: copy.deepcopy(paper_tables()[key]) for key in ("single_predictions", "regions")}
     for name, n_labels in (("scene", 6), ("yeast", 14)):
         single = tables["single_predictions"][name] | {"BP-MLL shuffled": [0.15, 0.36, 0.65, 0.63]}

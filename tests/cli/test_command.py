@@ -59,7 +59,7 @@ def test_errors_come_soon(run, tmp_path, words, seconds):
 
 
 def test_control_characters_in_names_reach_no_terminal(tmp_path, monkeypatch, capsys):
-    """Of labels, columns and files, in tables, notes and errors: a terminal would change its colour and its title."""
+    """Names of labels, columns and files, in all output: they could change the terminal's state."""
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -123,7 +123,10 @@ def test_without_pyarrow_every_command_that_needs_it_says_so_before_any_work(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setattr("labelsure.cli._common.find_spec", lambda _: None)
     assert [call(words) for words in NEEDING_ARROW] == [1] * len(NEEDING_ARROW)
-    said = 'this needs the package pyarrow, not installed here. Install with: pip install "labelsure[cli]"'
+    said = (
+        "this needs the package pyarrow, not installed here."
+        ' Install with: pip install "labelsure[cli]"'
+    )
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"labelsure: error: {said}"] * len(NEEDING_ARROW)
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""From a table of one's own to answers: the same as from Python, whatever the format, the order and the batches."""
+"""From a user's table to answers: the same as in Python, whatever the format, order or batches."""
 
 import json
 from copy import copy
@@ -85,7 +85,10 @@ def test_fit_keeps_the_metric_in_the_model_and_says_what_labels_are(torn, capsys
 
 
 def test_columns_are_as_documented(here):
-    columns = "row plan labels confidence credibility sure possible ruled_out n_labelsets top1 top1_p note"
+    columns = (
+        "row plan labels confidence credibility sure possible ruled_out"
+        " n_labelsets top1 top1_p note"
+    )
     assert list(predict("--top 1 --keep plan")[0]) == columns.split()
 
 
@@ -248,7 +251,7 @@ def test_rows_that_a_learner_refuses_are_an_error_of_one_line(here, capsys):
 
 
 def test_labels_without_variation_are_fitted_and_noted_in_one_line(here, capsys):
-    """Predicted as in training, and judged, shown and explained like all others if they vary in other rows."""
+    """Predicted as in training, and evaluated and explained like others if they vary elsewhere."""
     same = {"never": ["0"] * 90, "nor this": ["0"] * 90, "always": ["1"] * 90}
     write_csv(here / "train.csv", make_tickets(90) | same)
     write_csv(here / "test.csv", make_tickets(50, seed=1) | dict.fromkeys(same, ["0", "1"] * 25))

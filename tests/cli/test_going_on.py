@@ -1,4 +1,4 @@
-"""Commands that are killed, interrupted or run out of disk: what is on disk is whole, and the same command goes on."""
+"""Commands that are killed, interrupted or run out of disk: files stay whole, and reruns resume."""
 
 import os
 import random
@@ -42,7 +42,7 @@ def old_outputs(here):
 
 @pytest.fixture(scope="module")
 def undisturbed(tickets, tmp_path_factory):
-    """By command, what it writes when it is not disturbed, and how many operations on files that takes."""
+    """For each command: its undisturbed output, and how many file operations it takes."""
     folder, found = tmp_path_factory.mktemp("undisturbed"), {}
     for name in ("train.csv", "test.csv", "m.labelsure"):
         (folder / name).write_bytes((tickets / name).read_bytes())
@@ -90,7 +90,7 @@ def check_going_on(here, name, whole, capsys):
 @pytest.mark.parametrize("kill", KILLS)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_at_an_operation_on_a_file_it_goes_on(here, undisturbed, name, kill, capsys):
-    """The moments at which something could be half done: before a file is made, renamed or removed."""
+    """The moments of possible partial states: before a file is created, renamed or removed."""
     whole, n_operations = undisturbed[name]
     # from begin to end, one moment in each of N_KILLS intervals
     moment = kill + random.Random(f"{name} {kill}").random()
@@ -128,7 +128,7 @@ def test_a_killed_worker_is_an_error_of_one_line_and_finished_fits_are_kept(here
 
 
 def fail_at(monkeypatch, number, error):
-    """Have the answers of the batch of this number fail, and return the list of batches that are answered."""
+    """Make the answers of this batch fail, and return the list of batches that are computed."""
     answer, rows = batches.answer_batch, []
 
     def failing(model, X):
@@ -224,7 +224,8 @@ def test_folders_that_others_could_have_written_to_are_refused(here, name, mode,
         capsys.readouterr()
         .err.splitlines()[-1]
         .startswith(
-            f"labelsure: error: {parts} must be a folder that is yours, and that nobody else can write"
+            f"labelsure: error: {parts} must be a folder that is yours,"
+            " and that nobody else can write"
         )
     )
     assert (parts / "output.pkl").read_text() == "of somebody else"
@@ -238,7 +239,7 @@ def test_an_unexpected_error_leaves_no_empty_folder(here, error, monkeypatch):
     assert not list(here.glob(".*"))
 
 
-# ---- a full disk: a real one of 600 kB if the tests may mount it, else files that may not grow ----
+# ---- a full disk: a real one of 600 kB if tests may mount it, else a limit on file sizes ----
 
 SIZE, PAGE = 600_000, 4096
 

@@ -1,4 +1,4 @@
-"""The newcomer's way: the commands of README and docs, word by word, in a folder with nothing in it."""
+"""A first session: the commands of README and docs, word for word, in an empty folder."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ COMMANDS = ("datasets", "fit", "predict", "evaluate", "report", "explain", "chec
 
 
 def steps_of(text):
-    """Return the commands in a page's shell blocks with what they print first, where the page says so."""
+    """Return the commands of a page's shell blocks with the output that the page shows, if any."""
     blocks, steps = list(FENCE.finditer(text)), []
     for i, block in enumerate(blocks):
         if block["language"] != "sh" or block["reason"] is not None:

@@ -1,4 +1,4 @@
-"""Do we get what the paper got? Quickly on yeast with one seed; on both data sets over ten seeds in `make validity`.
+"""Are the paper's results reproduced? One seed on yeast; ten on both sets in `make validity`.
 
 ``reference_bands.json`` holds mean and standard deviation over seeds of runs that were made
 independently of this package. Seeds are fixed, so these tests do not fail by chance.
@@ -34,7 +34,7 @@ def band_figures(tables, name, kind):
 
 
 def outside_bands(tables, name, *, n_deviations, slack):
-    """Return the figures farther than so many standard deviations, plus ``slack`` percentage points, from the mean."""
+    """Return figures off the mean by more than the given deviations plus ``slack`` points."""
     outside = []
     for kind in BANDS_OF:
         ours = band_figures(tables, name, kind)
@@ -102,7 +102,7 @@ def check_printed(written, printed):
 
 
 def test_one_seed_of_yeast_gives_what_the_paper_got(run, tmp_path):
-    """What the installed command writes and prints for yeast, with nothing but the package river at hand."""
+    """What the installed command writes and prints for yeast, with only the package river."""
     if importlib.util.find_spec("river") is None:
         pytest.skip("yeast comes from the package river, which is not installed")
     result = run("reproduce", "yeast", "--jobs", "2", "--json", str(tmp_path / "out.json"))

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """Its outputs are the first features, moved by the mean of its training labels; all copies count together."""
+    """Outputs are the first features plus the mean training labels; copies count together."""
 
     fits = []  # noqa: RUF012, shared by all copies on purpose
 

@@ -1,4 +1,4 @@
-"""Stage two: a calibrator made by hand answers as the classifiers do, and classifiers read what they learned alone."""
+"""Calibrators: one built by hand answers as classifiers do; classifiers read only learned state."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Errors at the door: combinations that make no sense are refused before anything is fitted, after set_params too."""
+"""Invalid combinations of parameters are refused before any fit, after set_params too."""
 
 import re
 

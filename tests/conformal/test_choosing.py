@@ -1,4 +1,4 @@
-"""measure="auto": chosen by the right figures, from the training part alone, and refused where it cannot be."""
+"""measure="auto": chosen by the right loss, from training data alone, and refused if impossible."""
 
 import pickle
 import re
@@ -54,7 +54,7 @@ def data():
 
 @pytest.fixture
 def one_of_five():
-    """Exactly one of five labels is on: only a measure that knows labelsets can tell that two at once are wrong."""
+    """Exactly one of five labels is on: only a measure on labelsets can tell that two are wrong."""
     rng = np.random.default_rng(0)
     which = rng.integers(5, size=150)
     return np.eye(5)[which] + rng.normal(scale=0.8, size=(150, 5)), np.eye(5, dtype=int)[which]
@@ -256,7 +256,7 @@ def test_auto_is_a_parameter_like_others(data):
 
 @pytest.mark.validity
 def test_inductive_p_values_stay_valid_when_the_measure_is_chosen():
-    """1000 independent trials; a correct predictor fails each of the three levels with probability at most 1e-4."""
+    """1000 independent trials; each level has a false-alarm rate of at most 1e-4."""
     n_trials, n_examples = 1000, 41
     p_values = np.empty(n_trials)
     for trial, rng in enumerate(np.random.default_rng(0).spawn(n_trials)):
@@ -268,7 +268,8 @@ def test_inductive_p_values_stay_valid_when_the_measure_is_chosen():
             ]
         )
         model = InductiveConformalClassifier(
-            KNeighborsClassifier(3), measure=AutoMeasure(FEW, significance=0.2, n_folds=3), calibration_size=19,
+            KNeighborsClassifier(3), measure=AutoMeasure(FEW, significance=0.2, n_folds=3),
+            calibration_size=19,
             empty_labelset="allow", random_state=int(rng.integers(2**31)),
         )  # fmt: skip
         p_values[trial] = model.fit(X[:-1], Y[:-1]).predict_labelsets(X[-1:]).p_value(Y[-1:])[0]

@@ -1,4 +1,4 @@
-"""Constraints at the doors of predictors: validity stays, violations are reported, what cannot be is refused."""
+"""Constraints in predictors: regions stay valid, violations are reported, invalid ones refused."""
 
 import pickle
 import re
@@ -25,7 +25,7 @@ BASE = MLkNNClassifier(5)
 
 
 def tree_data(n_examples, rng, *, n_features=4):
-    """Return objects with five labels, the first four in a tree; and outputs that follow them roughly."""
+    """Return objects with five labels, the first four in a tree, and outputs that roughly match."""
     Y = rng.integers(0, 2, size=(n_examples, 5))
     Y[:, 1:3] &= Y[:, :1]
     Y[:, 3] &= Y[:, 2]
@@ -40,7 +40,7 @@ def data():
 
 
 def test_regions_under_constraints_keep_their_promise():
-    """Inductive regions of 99 examples at 20 %, 400 data sets of 20 new objects each, labels in a tree.
+    """Inductive regions of 99 examples at 20 %, 400 data sets of 20 new objects, labels in a tree.
 
     Regions miss at most 20 %, with a standard error below 0.0055, so the share is above 0.2 + 4 *
     0.0055 in at most one of 30 000 runs with new seeds. Regions are a quarter smaller than without

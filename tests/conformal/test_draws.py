@@ -1,4 +1,4 @@
-"""What is drawn for an object belongs to it: alone, in a batch, in any order and process the same answers."""
+"""Draws belong to objects: the same answers alone, in batches, in any order and process."""
 
 import pickle
 
@@ -25,7 +25,7 @@ LEVELS = (0.15, 0.3, 0.5)
 
 
 class Places(ClassifierMixin, BaseEstimator):
-    """Its outputs are the places of the examples in what it is asked: it looks at the order alone."""
+    """Its outputs are the row numbers of the examples in a query: it depends on order alone."""
 
     def fit(self, X, Y):
         self.X_, self.n_labels_ = X, Y.shape[1]

@@ -1,4 +1,4 @@
-"""From a fold's p-values to e-values: formulas, and averages of at most 1 in exact arithmetic after all rounding."""
+"""From a fold's p-values to e-values: formulas, and exact averages of at most 1 after rounding."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -16,7 +16,7 @@ LEVELS = st.fractions(Fraction(1, 200), Fraction(9, 10), max_denominator=240)
 
 
 def scaled(size, significance):
-    """Return eps E for the p-values 1 / (m + 1), ..., 1 as regions are decided by them: whole numbers of 2^-36."""
+    """Return eps E for the p-values 1 / (m + 1), ..., 1 as regions use them: multiples of 2^-36."""
     return [E_VALUE_SCALE - int(one) for one in complements((size,), significance)[0]]
 
 
@@ -39,7 +39,7 @@ def test_e_values_fall_and_average_to_at_most_one_after_rounding(size, significa
     ("size", "significance"), [(10, Fraction(1, 8)), (33, Fraction(1, 20)), (120, Fraction(3, 10))]
 )
 def test_steep_e_values_stay_below_those_in_fifty_digits(size, significance):
-    """F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})), C by bisection with fifty digits."""
+    """F(p) = (1 + e^{C (eps - s)}) / (eps (1 + e^{C (p - s)})), C by bisection to fifty digits."""
     with localcontext() as context:
         context.prec = 50
         n_values = size + 1

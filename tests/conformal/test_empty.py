@@ -40,9 +40,7 @@ def small(kind, **parameters):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fails_where_all_have_none(
-    kind,
-):
+def test_excluding_the_empty_labelset_warns_about_some_examples_and_fails_on_all(kind):
     X, Y = whole_numbers()
     Y[[5, 7]] = 0
     model = small(kind, empty_labelset="exclude")
@@ -57,7 +55,7 @@ def test_excluding_the_empty_labelset_warns_where_examples_have_no_label_and_fai
 
 
 def p_values_with_strangest_empty(outputs, Y, new, *, d=4):
-    """(#{alpha_i >= alpha} + 1) / (l + 1), examples without labels above all others; columns as in candidates()."""
+    """(#{alpha_i >= alpha} + 1) / (l + 1), examples without labels on top, as in candidates()."""
     labelsets = (np.arange(2 ** Y.shape[1])[:, None] >> np.arange(Y.shape[1])) & 1
     score = lambda y, o: np.inf if not y.any() else (np.abs(y - o) ** d).sum()  # noqa: E731
     own = np.array([score(y, o) for y, o in zip(Y, outputs, strict=True)])
@@ -113,7 +111,7 @@ def test_prefit_learns_from_training_labels_what_the_empty_labelset_is():
 
 
 def test_folds_differ_where_all_examples_without_labels_are_in_one_of_them():
-    """Strangest in the fold of these examples, whose training part has none; ordinary in the other."""
+    """Strangest in the fold whose training part has no such example; ordinary in the other."""
     rng = np.random.default_rng(0)
     outputs = rng.integers(0, 9, size=(20, 2)) / 8
     Y = (outputs > 0.5).astype(int)
@@ -135,7 +133,7 @@ def test_folds_differ_where_all_examples_without_labels_are_in_one_of_them():
 
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 def test_one_example_without_labels_in_calibration_changes_p_values_by_one_count(kind):
-    """Its score moves to the top, so that every other labelset gains at most 1 / (l + 1), and none loses."""
+    """Its score moves to the top: other labelsets gain at most 1 / (l + 1), and none loses."""
     X, Y = whole_numbers(60)
     one_fold = (
         {"cv": [(np.arange(25, 50), np.arange(25))]} if kind is CrossConformalClassifier else {}

@@ -1,4 +1,4 @@
-"""Full conformal prediction: what it costs, how it says so, and that the order of the examples is drawn."""
+"""Full conformal prediction: its cost, its warnings, and a random order of the examples."""
 
 import numpy as np
 import pandas as pd
@@ -75,7 +75,7 @@ def test_more_labels_than_tables_hold_are_refused_even_if_told_to_go_on(data):
 
 
 def test_examples_are_trained_on_in_an_order_of_their_own_for_each_object(data):
-    """All n + 1 examples with their labels, the same order for every labelset of an object, another for the next."""
+    """All n + 1 examples, in one order for all labelsets of an object, another for the next."""
     X, Y = data
     new = X[:3] + 100
     model = FullConformalClassifier(Recorder(), empty_labelset="allow", random_state=0).fit(X, Y)
@@ -96,7 +96,7 @@ def test_examples_are_trained_on_in_an_order_of_their_own_for_each_object(data):
 
 
 def test_p_values_are_valid_for_a_classifier_that_only_looks_at_the_order():
-    """Outputs are the place in training, labels are always on: the p-value must be a rank, uniform on k/20.
+    """Outputs are training positions, labels always on: p-values must be ranks, uniform on k/20.
 
     400 objects; each rank has an expected count of 20, and the seed is fixed. Without a drawn order
     the new object would always be the last, with the lowest score and the p-value 1.

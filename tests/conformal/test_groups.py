@@ -1,4 +1,4 @@
-"""Groups: whole ones train or calibrate, in outer and inner folds, and statements say what is proven of them."""
+"""Groups: whole ones train or calibrate, in all folds, and statements name the proven bounds."""
 
 import pickle
 from fractions import Fraction
@@ -67,7 +67,7 @@ def test_folds_are_of_whole_groups_and_every_group_calibrates_once(seed, n_folds
 @pytest.mark.parametrize("cv", [3, 6, GroupKFold(4), LeaveOneGroupOut()])
 @pytest.mark.parametrize("measure", [None, PowerMeasure()])
 def test_no_model_is_trained_on_the_group_that_it_speaks_about(cv, measure):
-    """The default measure takes out-of-fold outputs, from inner folds and from shared models; all fits are watched."""
+    """The default measure uses outputs of inner folds or shared models; all fits are watched."""
     groups = GROUPS // 5  # six of 15
     Counting.fits.clear()
     model = CrossConformalClassifier(Counting(), cv=cv, measure=measure, random_state=0).fit(
@@ -82,7 +82,7 @@ def test_no_model_is_trained_on_the_group_that_it_speaks_about(cv, measure):
 
 @pytest.mark.parametrize("kind", [CrossConformalClassifier, InductiveConformalClassifier])
 def test_pools_learn_from_inner_folds_of_whole_groups(kind):
-    """Three groups of many equal rows: members that remember rows look perfect, unless their group is kept apart."""
+    """Three groups of many equal rows: members that memorise look perfect unless kept apart."""
     random = np.random.RandomState(0)
     groups = np.repeat(np.arange(12), 10)
     objects = np.repeat(random.rand(12, 4), 10, axis=0)
@@ -315,7 +315,7 @@ def test_updates_of_predictors_with_groups_are_refused():
 
 
 def errors_of_new_groups(n_sets, n_groups, size, level, seed):
-    """How often the first example of a new group is missed, examples of a group being nearly alike."""
+    """How often the first example of a new group is missed, if examples of a group are similar."""
     random = np.random.RandomState(seed)
     missed = 0
     for _ in range(n_sets):
@@ -376,7 +376,7 @@ def misses_of_unlike_groups(n_sets, levels, seed):
 
 @pytest.mark.validity
 def test_errors_in_groups_of_any_sizes_are_at_most_the_level():
-    """They would not be if examples were counted alike. False alarms: 4 standard deviations, 3e-5 for each level."""
+    """Counting examples alike would be invalid. False alarms: 4 standard deviations, 3e-5."""
     n_sets, levels = 2000, np.array([0.1, 0.2])
     by_groups, alike = misses_of_unlike_groups(n_sets, levels, seed=0)
     most = levels + 4 * np.sqrt(levels * (1 - levels) / n_sets)

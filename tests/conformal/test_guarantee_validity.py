@@ -1,4 +1,4 @@
-"""Do the proven guarantees hold, and does the paper's rule need one? Simulated data sets, an unstable learner.
+"""Do the proven guarantees hold, and does the paper's rule need one? Simulations, unstable learner.
 
 Each data set gives one number, the share of its new objects whose region misses the true labelset.
 These numbers are independent and lie between 0 and 1, so their mean is compared with what is
@@ -24,7 +24,7 @@ N_NEW = 10
 
 
 def simulate_strange(rng, n, *, share=0.26, n_labels=12):
-    """Most objects have no labels; a share of them, marked by the first feature, has labels at random.
+    """Most objects have no labels; some, marked by the first feature, have random labels.
 
     A strange object's score is drawn anew by every fold's tree, so the mean of its p-values is
     about half the share of strange objects: below the level for nearly all of them, where the share
@@ -36,7 +36,7 @@ def simulate_strange(rng, n, *, share=0.26, n_labels=12):
 
 
 def error_rates(simulate, n_sets, n_examples, n_folds, *, seed=0):
-    """Return the share of new objects that each guarantee's region misses, (n_sets, level) by guarantee."""
+    """Return the share of new objects that each guarantee's region misses, (n_sets, level)."""
     errors = {guarantee: np.empty((n_sets, len(LEVELS))) for guarantee in GUARANTEES}
     for number, rng in enumerate(np.random.default_rng(seed).spawn(n_sets)):
         X, Y = simulate(rng, n_examples + N_NEW)
@@ -66,7 +66,7 @@ def assert_at_most(errors, promised):
 
 
 def bound_by_size(level, n_examples, n_folds):
-    """What is proven about the paper's rule for any learner, such as this tree that depends on the order."""
+    """What is proven about the paper's rule for any learner, such as this order-dependent tree."""
     return 2 * level + 2 * (1 - level) * (n_folds - 1) / (n_examples + n_folds)
 
 

@@ -1,4 +1,4 @@
-"""Guarantees as a choice: which regions are nested, and bounds of sizes; every answer is compared in exactness/."""
+"""Guarantees as a choice: nested regions and bounds of sizes; exactness/ compares every answer."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def predictor_of_five_folds(guarantee):
 
 
 def test_regions_by_p_values_are_nested_and_those_by_e_values_need_not_be():
-    """Regions of "exact" are made for their level: one at 0.15 may lack a member of the one at 0.17 (as documented)."""
+    """Regions of "exact" depend on the level: at 0.15 one may lack a member of that at 0.17."""
     rng = np.random.default_rng(1)
     centre = rng.random((200, 4))
     new = [

@@ -53,7 +53,7 @@ def test_folds_of_complete_examples_have_models_that_learned_from_all_others(mea
 
 
 def test_values_of_unknown_labels_reach_nothing():
-    """What a DataFrame holds beneath NaN cannot be seen; neither does it matter what fills the gaps inside."""
+    """Values beneath NaN in a DataFrame are hidden; the internal fill value has no effect."""
     models = [
         CrossConformalClassifier(APART, cv=4, random_state=0),
         InductiveConformalClassifier(APART, random_state=0),
@@ -79,7 +79,7 @@ def test_learners_of_all_labels_together_see_complete_examples_alone(kind):
 
 
 def with_gaps(way):
-    """Return predictors whose incomplete examples cannot train: of learners of all labels together, and fitted ones."""
+    """Return predictors that cannot train on incomplete examples: joint and prefit learners."""
     if way == "prefit":
         fitted = Counting().fit(*make_data(40, seed=9))
         return InductiveConformalClassifier(
@@ -102,7 +102,7 @@ def with_gaps(way):
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=6)
 def test_recalibration_with_gaps_is_what_fit_gives(learner, kind, seed):
-    """Whatever rows are incomplete: around the same models, and with a measure that the training parts fit."""
+    """Whichever rows are incomplete: with the same models, and a measure fitted on training."""
     random = np.random.RandomState(seed)
     gaps = np.where(random.rand(*Y.shape) < 0.3 * random.rand(), np.nan, Y)
     options = {"random_state": 0} | ({"cv": 3} if kind is CrossConformalClassifier else {})

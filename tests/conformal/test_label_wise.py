@@ -1,4 +1,4 @@
-"""Label-wise p-values: the definition transcribed, the classifier and ready-made outputs alike, odd and bad input."""
+"""Label-wise p-values: against the definition, classifier and outputs alike, odd and bad input."""
 
 import re
 from fractions import Fraction
@@ -49,7 +49,7 @@ def nonconformity(output, value):
 
 
 def p_values_by_definition(folds, n_objects, n_labels, *, conditional, draws=None):
-    """(#{>=} + 1) / (m + 1), or smoothed; ``folds`` holds (calibration outputs, labels, outputs for the objects)."""
+    """(#{>=} + 1) / (m + 1), or smoothed; ``folds``: (calibration outputs, labels, new outputs)."""
     p_values = np.empty((n_objects, n_labels, 2), dtype=object)
     for i in range(n_objects):
         for j in range(n_labels):
@@ -185,7 +185,7 @@ def test_classifier_and_its_outputs_agree(cv, conditional, smoothed, data):
 
 
 def test_calibration_labels_reach_nothing_but_their_scores(data):
-    """Shuffling the calibration labels leaves the model and the outputs alone and changes the counts."""
+    """Permuting the calibration labels changes the counts, but not the model or the outputs."""
     X, Y = data
     model = LabelWiseConformalClassifier(KNeighborsClassifier(3), random_state=1).fit(
         X[:80], Y[:80]
@@ -277,7 +277,7 @@ def test_parameters_that_cannot_be_used_are_refused(data):
 
 
 def test_statements_name_the_learner_of_the_bound_at_the_level(data):
-    """Own training parts, as those of a time series, promise the bound by size alone, which is for any learner."""
+    """Custom training parts, as of time series, get the bound by size, valid for any learner."""
     X, Y = data
     symmetric = "a learner that does not depend on the order of examples"
     for cv, learners in (

@@ -1,4 +1,4 @@
-"""Are label-wise p-values and regions valid? By counting in fixed bags of examples, and by simulation.
+"""Are label-wise p-values and regions valid? By counting in fixed bags, and by simulation.
 
 For a held-out calibration set validity is a statement about any bag of n + 1 examples, each of them
 in turn the new one: a share of at most eps of them may go wrong. That is checked exactly, without
@@ -70,7 +70,7 @@ def test_at_most_a_share_of_eps_of_any_bag_goes_wrong(bag, significance, conditi
 
 @given(st.integers(0, 10**6), st.integers(1, 19), st.data())
 def test_error_in_a_bag_without_ties_is_exactly_the_significance(seed, k, data):
-    """Twenty examples, k twentieths: k of them go wrong, for every number h of labels that may be wrong."""
+    """Twenty examples, k twentieths: k of them are missed, for every number h of wrong labels."""
     rng = np.random.default_rng(seed)
     outputs, Y = rng.random((20, 4)), rng.integers(0, 2, (20, 4))
     h = data.draw(st.integers(0, 3))
@@ -82,7 +82,7 @@ def test_error_in_a_bag_without_ties_is_exactly_the_significance(seed, k, data):
 
 
 def test_conditional_regions_cover_both_values_alike():
-    """A rare label, 30 000 objects: marginal p-values may sacrifice those that have it, conditional ones may not."""
+    """A rare label, 30 000 objects: marginal p-values may miss it, conditional ones may not."""
     rng = np.random.default_rng(1)
     Y = (rng.random((60_000, 1)) < 0.05).astype(int)
     outputs = np.clip(0.1 + 0.2 * Y + 0.1 * rng.normal(size=Y.shape), 0, 1)
@@ -95,7 +95,7 @@ def test_conditional_regions_cover_both_values_alike():
 
 
 def simulate(rng, n):
-    """Three labels that depend on each other, on a grid of features that repeat a lot; some rows have no label."""
+    """Three dependent labels, on a grid of features with many ties; some rows have no label."""
     X = np.round(rng.normal(size=(n, 2)))
     common = X[:, 0] + rng.normal(size=n)
     noise = rng.normal(size=(n, 3))
@@ -105,7 +105,7 @@ def simulate(rng, n):
 
 
 def trials(n_trials, n_examples, *, seed, **parameters):
-    """Predictions of an unstable learner, a deep tree, for one new object per data set, and the truth."""
+    """Predictions of an unstable learner, a deep tree, for one new object per set; truth."""
     for rng in np.random.default_rng(seed).spawn(n_trials):
         X, Y = simulate(rng, n_examples + 1)
         model = LabelWiseConformalClassifier(
@@ -124,7 +124,7 @@ def assert_rare(errors, n_trials, level):
 
 
 def assert_valid(predictions, *, conditional, smoothed):
-    """Refuse wrong labels, joint regions and regions with one wrong label that go wrong too often."""
+    """Refuse labels, joint regions and regions with one wrong label that err too often."""
     predictions = list(predictions)
     n_trials = len(predictions)
     p_values = np.array([pred.p_values[0, np.arange(3), truth[0]] for pred, truth in predictions])
@@ -166,7 +166,7 @@ def bound_by_size(level, n_examples, n_folds):
 @pytest.mark.validity
 @pytest.mark.parametrize("smoothed", [False, True], ids=["plain", "smoothed"])
 def test_errors_of_folds_stay_below_their_bound_within_values(smoothed):
-    """2 000 data sets of 60 examples in 4 folds; the bound of each object's own value is averaged over the objects."""
+    """2 000 sets of 60 examples in 4 folds; the bounds of the true values are averaged."""
     found = list(trials(2000, 60, seed=3, cv=4, conditional=True, smoothed=smoothed))
     for level, j, c in product(LEVELS, range(3), (0, 1)):
         of_value = [pred for pred, labels in found if labels[0, j] == c]
@@ -178,7 +178,7 @@ def test_errors_of_folds_stay_below_their_bound_within_values(smoothed):
 
 
 def adversary(rng, n_folds=5, n_each=20):
-    """Folds whose models are right about one label each, another in every fold, and as wrong as can be otherwise."""
+    """Each fold's models are right about one label, another in every fold, and wrong otherwise."""
     fold_of = np.repeat(np.arange(n_folds), n_each)
     Y = rng.integers(0, 2, (len(fold_of) + 1, n_folds))
     difficulty = 0.2 * rng.random(len(Y))
@@ -198,7 +198,7 @@ def adversary(rng, n_folds=5, n_each=20):
 
 
 def test_folds_that_are_wrong_about_different_labels_do_no_harm():
-    """300 data sets, 5 labels, at most 4 wrong: adding up each label's own counts is wrong five times too often."""
+    """300 sets, 5 labels, at most 4 wrong: summing counts by label errs five times too often."""
     errors = of_sums = 0
     for rng in np.random.default_rng(6).spawn(300):
         outputs, Y, fold_of, new, truth = adversary(rng)

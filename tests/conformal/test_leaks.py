@@ -1,4 +1,4 @@
-"""Nothing learned from a fold's calibration examples reaches its scores, where folds share models and pool members.
+"""Calibration examples do not influence their scores where folds share models and pool members.
 
 Calibration labelsets are replaced by ones that are nowhere in the data: permuting them would leave
 priors, pairs and frequencies as they are, and prove nothing.

@@ -1,4 +1,4 @@
-"""A fitted predictor keeps, and pickles, its classifiers and what calibrates them, and hardly anything else."""
+"""A fitted predictor keeps, and pickles, little beyond its classifiers and calibration scores."""
 
 import pickle
 
@@ -20,7 +20,7 @@ def size(thing):
 
 
 def needed(model):
-    """The bytes of the classifiers, of every fold's scores and labelsets with their counts, and of row numbers."""
+    """The bytes of classifiers, of each fold's scores, labelsets and counts, and of row numbers."""
     folds, priors = (
         model.calibrator_.folds,
         [fold.measure.prior_ for fold in model.calibrator_.folds],

@@ -54,7 +54,8 @@ def test_what_is_finished_before_an_error_is_kept(tmp_path, asked):
     assert told == [(2, 3)]
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:0], lambda data: b"x" + data[1:],
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:0],
+                                    lambda data: b"x" + data[1:],
                                     lambda data: data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]],
                          ids=["cut off", "empty", "another head", "one bit"])  # fmt: skip
 def test_damaged_answers_are_computed_again(tmp_path, asked, damage, capfd):
@@ -114,7 +115,7 @@ def test_folder_and_files_of_another_user_are_not_read(tmp_path, asked, monkeypa
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_a_full_disk_is_an_error_and_what_was_kept_before_is_found(tmp_path, asked):
-    """Files may not grow beyond a limit: writing fails as on a full disk. joblib would go on after a warning."""
+    """File sizes are limited: writing fails as on a full disk. joblib would only warn."""
     import resource
 
     run([1], tmp_path / "kept")

@@ -1,4 +1,4 @@
-"""Sample weights and metadata routing: every learner inside gets its rows' part, calibration counts all alike."""
+"""Sample weights and metadata routing: each inner learner gets its rows, calibration none."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_weights_train_and_calibration_examples_count_alike():
 
 @pytest.mark.parametrize("cv", [3, 6])
 def test_pools_weigh_members_and_their_weights(cv):
-    """Members in unshared and in shared folds; an example of weight 0 might as well have other labels."""
+    """Members in unshared and shared folds; labels of an example of weight 0 have no effect."""
     pool = PooledClassifier(
         [("one", MultiOutputClassifier(LogisticRegression())), ("two", Weighed())], cv=3
     )

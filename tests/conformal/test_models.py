@@ -20,7 +20,7 @@ def fit(needs=(), *, estimator=None, n_jobs=None):
 
 
 def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
-    """Inner models are trained within the training part; a calibration example trains none of them."""
+    """Inner models are trained within the training part, never on a calibration example."""
     Counting.fits.clear()
     (fold, *_) = fit([Need.OUT_OF_FOLD_OUTPUTS])
     assert len(Counting.fits) == 3 * (1 + INNER_FOLDS)

@@ -1,4 +1,4 @@
-"""Categories that nobody has, and labels as categories by name; every answer is compared in exactness/."""
+"""Empty categories, and labels as categories by name; exactness/ compares every answer."""
 
 import numpy as np
 import pytest

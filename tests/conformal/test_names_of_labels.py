@@ -1,4 +1,4 @@
-"""Labels have names: given to fit or as columns, kept by predictions, and labels are taken by name where they enter."""
+"""Label names: given to fit or as columns, kept by predictions, and accepted for labels."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Nothing learned from calibration examples enters a score: other labels there change their own scores alone.
+"""No leaks from calibration examples: changing their labels changes only their own scores.
 
 The other labelsets occur nowhere in the data, so that they change whatever could be learned from
 them: frequencies of labelsets, of numbers of labels and of pairs, distances to the nearest
@@ -107,7 +107,7 @@ def test_a_folds_scores_do_not_depend_on_its_own_labels(data, name):
 
 @pytest.mark.parametrize("name", [name for name in LEARN if name not in ("auto", DEFAULT)])
 def test_labels_that_leaked_into_a_measure_would_be_seen(data, name):
-    """Without which the tests above would prove nothing: fitted on the calibration part too, scores do change."""
+    """Positive control of the tests above: fitted on the calibration part too, scores do change."""
     X, Y = data
     outputs = np.clip(0.5 + 0.2 * X, 0, 1)
     scores = []

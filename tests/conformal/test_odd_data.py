@@ -1,4 +1,4 @@
-"""Odd data works: every shape, type and accident of X and Y that a classifier inside can live with."""
+"""Odd data works: every shape, type and edge case of X and Y that the classifier supports."""
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ def whole_numbers(n_examples=24, n_features=4, n_labels=3):
 
 
 def assert_sane(model, X, n_labels):
-    """p-values in (0, 1], one per candidate, the best one the most plausible, a candidate predicted."""
+    """p-values in (0, 1], one per candidate; the best is most plausible; a candidate predicted."""
     pred = model.predict_labelsets(X)
     table = pred.p_values()
     n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -129,7 +129,7 @@ Y_FORMS = {
 @pytest.mark.parametrize("form", X_FORMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_form_of_objects_does_not_matter(kind, form):
-    """Fitting and predicting in one form, and fitting in one and predicting in another, give the same p-values."""
+    """Fitting and predicting in any two forms of the same data gives the same p-values."""
     X, Y = whole_numbers()
     convert = X_FORMS[form]
     expected = (

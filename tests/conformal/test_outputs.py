@@ -1,4 +1,4 @@
-"""Ready-made outputs give the classifiers' p-values bit for bit; calibration labels reach nothing but their scores."""
+"""Precomputed outputs give exactly the classifiers' p-values; labels affect their scores only."""
 
 import re
 from dataclasses import replace
@@ -70,7 +70,7 @@ class LikeCuPy(InOtherMemory):
 
 @pytest.fixture
 def data():
-    """Three labels, two of which meet in one example only: in the fold of that example they are a pair never seen."""
+    """Three labels, two of which meet in one example only, so its fold has never seen the pair."""
     X, Y = make_multilabel_classification(70, n_features=6, n_classes=3, n_labels=1, random_state=0)
     Y[Y[:, 2] == 1, 0] = 0
     Y[4, [0, 2]] = 1
@@ -78,7 +78,7 @@ def data():
 
 
 def give_draws_of(model, predictor):
-    """Return the predictor with the seed of the model's draws: an int gives the two of them different ones."""
+    """Return the predictor with the seed of the model's draws, as an int would give another."""
     predictor.calibrator = replace(predictor.calibrator, seed=model.calibrator_.seed)
     return predictor
 

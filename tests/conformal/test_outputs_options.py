@@ -1,4 +1,4 @@
-"""Ready-made outputs take every choice that the classifiers take, and give the same answers for the same outputs."""
+"""Precomputed outputs support every option of the classifiers, with the same answers."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def right(X):
 
 
 def fit_cross(**options):
-    """Return a fitted classifier, a predictor fed with its models' outputs, and those for new objects."""
+    """Return a fitted classifier, a predictor from its models' outputs, and new outputs."""
     options.setdefault("measure", LogLossMeasure() + UnseenPenalty())
     model = CrossConformalClassifier(Counting(), cv=4, random_state=0, **options).fit(
         X[:60], Y[:60]

@@ -1,4 +1,4 @@
-"""Probabilities of labels are sums over candidates, belong to the object, and choose answers for a metric."""
+"""Label probabilities are sums over candidates, depend on the object, and serve the metrics."""
 
 import pickle
 

@@ -79,14 +79,14 @@ class AsTheyAre(ClassifierMixin, BaseEstimator):
 
 
 def answer_of_models(rng, Y, n_models):
-    """What unlike models say about labels: half of the error is common to them, the rest each model's own."""
+    """Outputs of different models: half of the error is shared, the rest is independent."""
     common = rng.normal(size=Y.shape)
     own = rng.normal(size=(n_models, *Y.shape))
     return 1 / (1 + np.exp(-((2 * Y - 1) + 1.5 * np.sqrt(0.5) * (common + own))))
 
 
 def misses_of_rule(rule, n_sets, n, *, seed):
-    """Return misses (n_sets, levels) of one new object for each set of n examples in equal folds, and promises."""
+    """Return misses (n_sets, levels) of a new object per set of n examples in folds, and bounds."""
     missed, promises = np.empty((n_sets, len(LEVELS))), None
     for number, rng in enumerate(np.random.default_rng([seed, n]).spawn(n_sets)):
         Y = rng.integers(0, 2, size=(n + 1, 2))
@@ -116,7 +116,7 @@ def refuse_levels(missed, promises):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_rules_keep_their_promise_with_one_object_per_call(rule):
-    """300 sets of 60 examples in 5 folds, one new object each: "exact" once used one U for all of them."""
+    """300 sets of 60 examples in 5 folds: "exact" once used one U for all objects."""
     refuse_levels(*misses_of_rule(rule, 300, 60, seed=1))
 
 
@@ -132,7 +132,7 @@ def rare_empties(rng, n, share, *, n_labels=2):
     ("n", "level"), [pytest.param(10, 0.01, marks=pytest.mark.validity), (19, 0.05)]
 )
 def test_default_keeps_its_promise_where_examples_without_labels_are_rare(n, level):
-    """1 000 sets of 10 or 19 examples, and as many labelsets without labels as are easiest to miss."""
+    """1 000 sets of 10 or 19 examples; the share of empty labelsets that is easiest to miss."""
     missed = []
     for rng in np.random.default_rng([3, n]).spawn(1000):
         outputs, Y = rare_empties(rng, n + 1, 1 / (n + 1))
@@ -218,7 +218,7 @@ def test_default_keeps_its_promise_under_covariate_shift():
 
 
 def test_smoothed_p_values_are_uniform_with_a_fixed_seed_and_one_object_per_call():
-    """800 sets of 9 examples with outputs in quarters, full of ties; an object's draw depends on the object."""
+    """800 sets of 9 examples, outputs in quarters, many ties; draws depend on the object."""
     p_values = []
     for rng in np.random.default_rng(7).spawn(800):
         Y = rng.integers(0, 2, size=(10, 3))

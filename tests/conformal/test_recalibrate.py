@@ -1,4 +1,4 @@
-"""Another measure, guarantee or way of counting around the same models: what a fresh fit gives, nothing trained."""
+"""Another measure, guarantee or counting rule for fitted models: like a fresh fit, untrained."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The same results with any number of jobs, with an int as random_state, and in every process and thread."""
+"""The same results with any number of jobs, an int random_state, any process and thread."""
 
 import joblib
 import numpy as np
@@ -58,7 +58,7 @@ def assert_same_model(model, expected, X):
 
 @pytest.mark.parametrize("smoothed", [False, True])
 def test_cross_conformal_results_do_not_depend_on_n_jobs(smoothed):
-    """Enough data for joblib to share it as a file (1 MB) and for BLAS and k-means to use threads if they may."""
+    """Large enough for joblib to memory-map (1 MB) and for BLAS and k-means to use threads."""
     X, Y = make_multilabel_classification(700, n_features=250, n_classes=4, random_state=0)
     X = X + np.random.default_rng(0).normal(size=X.shape)
     base = make_pipeline(StandardScaler(), MLRBFClassifier(centre_fraction=0.2))
@@ -77,7 +77,7 @@ def test_cross_conformal_results_do_not_depend_on_n_jobs(smoothed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_settings_of_sklearn_reach_workers_and_threads(kind, frames):
-    """With pandas output a later step may choose columns by name: in every process and thread, or not at all."""
+    """With pandas output a later step may select columns by name: in every process, or in none."""
     X, Y = frames
     by_name = make_column_transformer(("passthrough", ["a", "b"]))
     base = make_pipeline(StandardScaler(), by_name, MLkNNClassifier(3))

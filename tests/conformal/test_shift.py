@@ -1,4 +1,4 @@
-"""Weighted predictors: every p-value against its definition, and weights of nothing and of everything."""
+"""Weighted predictors: p-values against the definition, and weights of zero and of infinity."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from labelsure.engine._p_values import LARGEST
 
 
 def test_objects_without_weight_and_with_all_of_it():
-    """A new object that weighs nothing is compared with the others alone; one that outweighs all has p-values of 1."""
+    """With weight 0 a new object is compared with the others alone; if it outweighs all, p is 1."""
     outputs = np.array([[0.9], [0.6], [0.2]])
     X = np.array([[1.0], [2.0], [1.0]])
     predictor = calibrate_outputs(

@@ -1,4 +1,4 @@
-"""What statements promise, simulated as predictors are called: defaults, one object at a time, few examples, ties."""
+"""What statements promise, simulated as used: defaults, single objects, few examples, ties."""
 
 import re
 from functools import partial
@@ -43,7 +43,7 @@ N_NEW = 4
 
 
 def draw(rng, n, n_labels=2):
-    """Return n objects whose features are rounded, so that many are alike, and their noisy labels."""
+    """Return n objects with rounded features, so that many are equal, and noisy labels."""
     X = np.round(2 * rng.normal(size=(n, 2))) / 2
     noise = rng.normal(size=(n, n_labels))
     return X, (X[:, [j % 2 for j in range(n_labels)]] + noise > 0).astype(int)
@@ -159,7 +159,7 @@ CATEGORIES = {
 @pytest.mark.parametrize("name", CATEGORIES)
 @pytest.mark.parametrize("guarantee", ["inductive", "exact"])
 def test_levels_are_kept_within_each_category(name, guarantee):
-    """At most a fifth of a category's objects is missed: misses less a fifth of them, summed over a data set's."""
+    """At most a fifth of a category is missed: misses minus a fifth, summed by data set."""
     taxonomy, category_of, categories = CATEGORIES[name]
     options = {
         "mondrian": taxonomy,
@@ -236,7 +236,7 @@ def test_more_labels_than_allowed_are_wrong_as_rarely_as_stated(cv):
 
 
 def test_predicted_then_added_examples_are_missed_at_the_level_each():
-    """Thirty steps from ten examples: smoothed, errors of the steps are independent, so their squares add up."""
+    """Thirty steps from ten examples: smoothed, errors are independent, so variances add up."""
 
     def stream(rng):
         outputs = rng.integers(0, 5, size=(40, 2)) / 4
@@ -255,7 +255,7 @@ def test_predicted_then_added_examples_are_missed_at_the_level_each():
 
 
 def test_intervals_of_coverage_miss_it_as_rarely_as_stated():
-    """Six groups of twenty, one and the worst, and the slab found in one half and measured in the other."""
+    """Six groups of twenty, each and the worst; a slab chosen on one half, tested on the other."""
 
     def misses(rng):
         table = coverage_by_group(rng.random(120) < 0.9, np.repeat(np.arange(6), 20))
@@ -276,9 +276,9 @@ def test_intervals_of_coverage_miss_it_as_rarely_as_stated():
 @pytest.mark.parametrize("learner", [NEAREST, TREE], ids=["1-nn", "tree"])
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_monitoring_recipe_rings_as_rarely_as_stated(learner, gaps):
-    """Page "monitoring": calibration rows by ``fold_indices_``, with unknown labels too; nearly half rang at 5 when
-    rows were numbered without the incomplete ones. Tests of uniformity reject as rarely as they
-    say."""
+    """Page "monitoring": calibration rows by ``fold_indices_``, with unknown labels too; nearly
+    half rang at 5 when rows were numbered without the incomplete ones. Tests of uniformity reject
+    as rarely as they say."""
 
     def alarms(rng):
         X, Y = draw(rng, 260)

@@ -1,4 +1,4 @@
-"""Single answers of a classifier: the best labelset, or labels one by one, by the vote of the folds' measures."""
+"""Single answers of a classifier: the best labelset, or label by label, by a vote of the folds."""
 
 import numpy as np
 import pytest

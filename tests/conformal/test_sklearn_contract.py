@@ -35,7 +35,7 @@ NAMES = ["beach", "sunset", "urban"]
 
 
 class ShareClassifier(ClassifierMixin, BaseEstimator):
-    """The share of each label, whatever the object: the cheapest classifier that checks its input."""
+    """The label frequencies for every object: the cheapest classifier that validates input."""
 
     def fit(self, X, Y):
         X, Y = validate_data(self, X, Y, multi_output=True)

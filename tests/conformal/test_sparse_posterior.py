@@ -1,4 +1,4 @@
-"""The posterior of sparse outputs: the answers of dense ones to the last bit, with 14, 159 and 10 000 labels."""
+"""The posterior of sparse outputs: exactly the dense answers, with 14, 159 and 10 000 labels."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ USUAL = default_measure(Need.TRAINING_LABELS)
 
 
 def draw_examples(n_examples, n_labels, seed=0):
-    """Few labels each, some labelsets again and again; a learner that has outputs for most of them and a few others."""
+    """Few labels each, repeated labelsets; outputs for most of these labels and a few others."""
     rng = np.random.default_rng(seed)
     popular = 1 / np.arange(1, n_labels + 1)
     popular /= popular.sum()

@@ -1,4 +1,4 @@
-"""Every printed sentence: the bound it names, the conditions it names, and whether the level can be reached."""
+"""Every printed sentence: the bound, the conditions, and whether the level can be reached."""
 
 import re
 import warnings
@@ -88,7 +88,7 @@ def test_bound_by_tournament_is_the_best_over_sizes_of_folds(level, sizes):
     [(4, ANY * 3), (30, SYMMETRIC * 3), (60, SYMMETRIC * 3), (7, SYMMETRIC + ANY * 2)],
 )
 def test_cross_sentence_names_the_smaller_bound_and_whom_it_is_for(data, n_folds, learners):
-    """Which of the two bounds is smaller, and so what the learner must be like, depends on the level."""
+    """The smaller of the two bounds, and so the condition on the learner, depends on the level."""
     X, Y = data
     model = cross(cv=n_folds, measure=PowerMeasure()).fit(X, Y)
     sizes = model.calibrator_.sizes
@@ -205,7 +205,7 @@ def test_sentences_within_categories_promise_what_is_proven_of_the_smallest(
 def test_statements_about_stratified_folds_say_that_nothing_is_proven_of_them(
     data, guarantee, mondrian
 ):
-    """Their labels choose them, so a new example is not exchangeable with them: 55 % missed at 0.5 (validity tests)."""
+    """Chosen by their labels, so not exchangeable with new ones: 55 % missed at 0.5."""
     model = cross(cv=MultiLabelStratifiedKFold(4), guarantee=guarantee, mondrian=mondrian)
     assert NOT_BY_LABELS in statement(model, data)
     labels = LabelWiseConformalClassifier(Slopes(), cv=MultiLabelStratifiedKFold(4)).fit(*data)
@@ -244,7 +244,8 @@ def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(
     if least is None:
         right = X[:, 0] > 0.5
         in_largest = max(sum(int(right[rows].sum()) for rows in model.fold_indices_),
-                         sum(int((~right[rows]).sum()) for rows in model.fold_indices_))  # fmt: skip
+                         sum(int((~right[rows]).sum())
+                             for rows in model.fold_indices_))  # fmt: skip
         least = Fraction(1, in_largest + 1)
     below = float(least) * 0.999
     with pytest.warns(UserWarning, match="cannot be reached"):
@@ -258,7 +259,7 @@ def test_levels_that_cannot_be_reached_say_so_warn_and_hold_everything(
 
 
 def test_folds_that_share_models_promise_the_bound_by_size_alone(data):
-    """The tournament treats folds alike; the models that the default measure learns from leave out whole groups."""
+    """Symmetric in folds; the models for the default measure's outputs leave out whole groups."""
     sentence = statement(cross(cv=30), data)
     assert promised(sentence) == pytest.approx(bound_by_size(0.1, [2] * 30), abs=1e-3)
     assert "in 30 folds that were not chosen by their labels, and any learner" in sentence

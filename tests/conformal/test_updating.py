@@ -1,4 +1,4 @@
-"""Updates: new calibration examples, nothing fitted again, every answer that of calibrating anew."""
+"""Updates: new calibration examples, nothing refitted, every answer as if calibrated anew."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Are the p-values of the true labelset valid? Simulated data, independent trials, stated false-alarm rates.
+"""Are p-values of the true labelset valid? Simulated data, independent trials, false-alarm rates.
 
 Every trial draws its own training set and one new object, so the trials are independent, and a
 valid predictor makes an error, p <= eps, with probability at most eps in each. An error rate is
@@ -29,7 +29,7 @@ NOISY = PowerMeasure(d=2, pair_penalty=0.5)
 
 
 def simulate(rng, n, *, discrete):
-    """Two correlated labels that depend on two features, with rows that have none; discrete features repeat a lot."""
+    """Two correlated labels that depend on two features, rows without labels; many ties."""
     X = rng.normal(size=(n, 2))
     Y = np.column_stack(
         [X[:, 0] + rng.normal(size=n) > 0, X.sum(axis=1) + rng.normal(size=n) > 1]
@@ -47,7 +47,7 @@ def p_values_of_truth(make_model, n_trials, n_examples, *, discrete, seed=0):
 
 
 def assert_valid(p_values, *, exact=False):
-    """Refuse error rates above eps and, where the p-values are exact (smoothed), also p-values that are not uniform."""
+    """Refuse error rates above eps and, for exact (smoothed) p-values, non-uniform ones."""
     for level in LEVELS:
         errors = int(np.sum(p_values <= level + 1e-12))
         assert (
@@ -74,7 +74,7 @@ def full(seed, *, smoothed=False, base=NEIGHBOURS):
     ("grid", "smoothed"), [(None, False), (4, True)], ids=["continuous, plain", "ties, smoothed"]
 )
 def test_outputs_p_values_are_valid(grid, smoothed):
-    """800 trials of 19 calibration examples: plain p-values of scores without ties are uniform on k/20."""
+    """800 trials of 19 calibration examples: plain p-values without ties are uniform on k/20."""
     rng = np.random.default_rng(1)
     p_values = np.empty(800)
     for trial in range(len(p_values)):
@@ -105,7 +105,7 @@ def test_full_p_values_are_valid():
 
 
 def test_p_values_that_do_not_count_the_new_object_are_refused():
-    """The tests above can fail: without the + 1 in the numerator, errors at eps = 0.05 happen in one trial of ten."""
+    """Positive control: without the + 1 in the numerator, one trial in ten errs at eps = 0.05."""
     rng = np.random.default_rng(1)
     p_values = np.sum(rng.random((1000, 19)) >= rng.random((1000, 1)), axis=1) / 20
     with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""Fitted predictors give the same bits in threads and processes of every kind, whichever comes first."""
+"""Fitted predictors give identical results in all kinds of threads and processes, in any order."""
 
 import json
 import os
@@ -27,7 +27,7 @@ POSIX_WAYS = ["fork", "forkserver"]
 
 @pytest.fixture(scope="module")
 def fitted():
-    """Two predictors, which answer from tables and by searches and draw at random, with objects to ask about."""
+    """Two predictors, which answer from tables and by randomised searches, with new objects."""
     rng = np.random.default_rng(7)
     X = rng.random((120, 6))
     Y = (rng.random((120, 20)) < X[:, np.arange(20) % 6]).astype(int)

@@ -1,4 +1,4 @@
-"""The same questions in threads and processes of every kind: ``python ways_to_run.py PICKLE`` prints JSON.
+"""The same queries in all threads and processes: ``python ways_to_run.py PICKLE`` prints JSON.
 
 A program of its own, because children that are spawned import it, and because the first use of
 everything in a process is one of the ways. What the answers should be is computed by the test, in
@@ -57,7 +57,7 @@ def in_threads(question, *args):
 
 
 def in_fork(question, *args):
-    """Return what a question returns in a child that is a copy of this process; it is killed if it hangs."""
+    """Return a query's result in a forked copy of this process, which is killed if it hangs."""
     import signal
 
     reading, writing = os.pipe()
@@ -74,7 +74,7 @@ def in_fork(question, *args):
 
 
 def in_child(method, question, path):
-    """Return what a question returns in a process started by multiprocessing, asked and answered by pickles."""
+    """Return a query's result in a multiprocessing process, with pickled input and output."""
     with multiprocessing.get_context(method).Pool(1) as pool:
         return pool.map_async(question, [path, path]).get(240)
 

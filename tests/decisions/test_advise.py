@@ -1,4 +1,4 @@
-"""Which question to ask: figures are those of the answers themselves, bounded work, every kind of model, bad input."""
+"""Advice: figures match the answers themselves, bounded work, every kind of model, bad input."""
 
 import warnings
 
@@ -102,7 +102,7 @@ def test_figures_are_those_of_the_answers_themselves():
 
 
 def many_labels(n, rng, q=60):
-    """Outputs and labels of objects with 3 of 60 labels, the true ones near the top, others as well."""
+    """Outputs and labels of objects with 3 of 60 labels, the true ones near the top."""
     outputs = 1 / (1 + np.exp(4 - 6 * (rng.random((n, q)) < 0.05) - rng.normal(size=(n, q))))
     return outputs, (rng.random((n, q)) < outputs).astype(int)
 

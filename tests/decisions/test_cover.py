@@ -49,7 +49,7 @@ def test_labels_join_in_the_order_of_their_outputs(bag, form):
 
 @given(bags(), st.integers(1, 19), st.sampled_from(FORMS))
 def test_truth_is_covered_often_enough_in_any_bag(bag, twentieths, form):
-    """Each example in turn the new one: exchangeability makes the share of those covered a probability."""
+    """Each example in turn is the new one: the covered share is a probability if exchangeable."""
     outputs, Y = bag
     target = Fraction(twentieths, 20)
     covered = 0

@@ -163,7 +163,7 @@ def test_trusted_rows_that_trained_the_model_are_left_out_or_refused():
 @pytest.mark.parametrize("tied", [False, True], ids=["continuous", "ties"])
 @pytest.mark.parametrize("n_trusted", [40, 120])
 def test_false_discoveries_are_at_most_the_level_over_2000_tables(n_trusted, tied):
-    """Three labels that depend on each other; a third of 40 suspects has a wrong label; level 0.2."""
+    """Three dependent labels; a third of 40 suspects has a wrong label; level 0.2."""
     found = []
 
     def false_share(rng):

@@ -21,7 +21,7 @@ PROBABILITIES = st.sampled_from([0.01, 0.05, 0.1, 0.3, 0.5, 0.9])
 
 
 def falls_short(n, strange, epsilon):
-    """The probability that the coverage at significance strange / (n + 1) is below 1 - epsilon, without ties."""
+    """The probability that coverage at strange / (n + 1) is below 1 - epsilon, without ties."""
     return beta.cdf(1 - epsilon, n + 1 - strange, strange)
 
 

@@ -1,4 +1,4 @@
-"""Selection around fitted models: every kind of model, the model's own examples, and what is refused."""
+"""Selection with fitted models: every kind of model, the model's examples, and invalid input."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -51,7 +51,7 @@ QUESTIONS = [{}, {"at_most": 1}, {"label": 1}]
 
 
 def best_labels(model, X):
-    """Return the labelsets that sureness is about: where there are p-values of them, the most plausible ones."""
+    """Return the labelsets that certainty refers to: with p-values, the most plausible ones."""
     return (
         model.predict_labelsets(X).labelsets
         if hasattr(model, "predict_labelsets")
@@ -126,7 +126,7 @@ def own_examples(model, **options):
 
 @pytest.mark.parametrize("kind", ["gap", "outputs"])
 def test_own_calibration_examples_change_neither_prediction_nor_sureness(kind):
-    """Other labels for the calibration examples, labelsets that the data do not have among them: nothing moves."""
+    """Unseen labelsets for the calibration examples do not change anything."""
     learner = OneVsRestClassifier(LogisticRegression()).fit(X[TRAIN], Y[TRAIN])
     answers = []
     for labels in (Y[HELD_OUT], 1 - Y[HELD_OUT]):
@@ -175,7 +175,7 @@ def test_own_calibration_examples_are_refused_where_they_are_known(model, option
 
 
 def test_own_calibration_examples_are_rows_of_x_with_unknown_labels():
-    """Of a learner of all labels together, and of one fitted already; the statement says what gaps take."""
+    """With a joint learner, and with a prefit one; the statement counts incomplete examples."""
     gaps = np.where(np.random.RandomState(0).rand(300, Y.shape[1]) < 0.1, np.nan, Y[:300])
     learner = RandomForestClassifier(10, random_state=0)
     models = [

@@ -28,7 +28,7 @@ def p_values_by_hand(held_out, right, new):
 
 
 def benjamini_hochberg(p_values, alpha):
-    """The largest set of the lowest p-values that are all at most alpha times its size over their number."""
+    """The largest set of lowest p-values, all at most alpha times its size / their number."""
     for size in range(len(p_values), 0, -1):
         accepted = [p <= alpha * size / len(p_values) for p in p_values]
         if sum(accepted) >= size:

@@ -105,7 +105,7 @@ def labels_fall_short(rng, population, n):
 
 
 class Chances(ClassifierMixin, BaseEstimator):
-    """Knows the chances, which are the features; or, where folds shall disagree, weighs labels by chance."""
+    """Knows the true probabilities, the features; weighted at random if folds shall disagree."""
 
     def __init__(self, disagree=False):
         self.disagree = disagree
@@ -207,7 +207,7 @@ def test_rules_without_their_correction_are_refused(nominal, loss):
 
 @pytest.mark.parametrize("n_values", [None, 1, 2, 3, 4])
 def test_share_of_wrong_ones_among_the_accepted_is_at_most_alpha(n_values):
-    """A batch by each way to break ties; and one by one, where a wrong one is accepted with that probability."""
+    """By each tie-breaking rule, in a batch (share) and one by one (wrongly accepted objects)."""
 
     def draw(rng, n):
         sureness = rng.random(n) if n_values is None else rng.integers(n_values, size=n) / n_values

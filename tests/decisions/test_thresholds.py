@@ -1,4 +1,4 @@
-"""Thresholds under risk control: the definitions by brute force, odd data, targets out of reach, bad input."""
+"""Thresholds under risk control: brute force, odd data, unreachable targets, bad input."""
 
 import math
 from fractions import Fraction

@@ -23,7 +23,7 @@ COSTS = st.sampled_from(
 
 
 class Flips:
-    """A list of labels among others that may not be flipped, with what flipping each of them adds."""
+    """Some of the labels, the others of which may not be flipped, with the cost of each flip."""
 
     def __init__(self, pairs, signs, labels, changes):
         self.pairs, self.sign = pairs, signs.astype(np.float64)
@@ -129,7 +129,7 @@ def test_bounds_stay_below_where_floats_are_too_short():
 
 
 def test_balance_finds_small_diagonals_without_negative_eigenvalues():
-    """After many sweeps; in sum smaller than row sums, and no smaller than the definition allows."""
+    """After many sweeps; smaller in sum than row sums, and not below the definition's bound."""
     rng = np.random.default_rng(0)
     couplings = rng.normal(size=(10, 10))
     couplings += couplings.T

@@ -19,7 +19,8 @@ from labelsure.engine._walk_kernels import WORK
 from labelsure.measures._energy import Energy
 
 OPTIONS = EngineOptions(
-    first_budget=500, best_budget=3000, count_budget=4000, list_budget=4000, chunk=64, list_bytes=100_000
+    first_budget=500, best_budget=3000, count_budget=4000, list_budget=4000, chunk=64,
+    list_bytes=100_000
 )  # fmt: skip
 LAST_LISTS = 4
 """How many lists of labels searches may finish beyond their budgets; each asks a few questions of
@@ -98,7 +99,7 @@ class Counter:
 
 
 def members_of(engine, smallest, most):
-    """Return the members that iterating finds, about ``most`` of them, and whether these are all."""
+    """Return the members that iteration yields, about ``most``, and whether these are all."""
     found, n_found = [], 0
     try:
         for labelsets, numerators in engine.iterate_members(0, smallest):

@@ -16,8 +16,10 @@ from labelsure.engine._fold_engine import FoldEngine
 def search(n_objects, n_labels):
     rng = np.random.default_rng(0)
     pairwise = rng.integers(-(2**20), 2**20, size=(n_labels, n_labels))
-    energy = Energy(np.zeros(n_objects, np.int64), rng.integers(-9, 9, size=(n_objects, n_labels)), pairwise)
-    FoldEngine([Fold(np.sort(np.arange(-(2**30), 0, 2**22)), energy)], allow_empty=True, n_jobs=2).top(2)
+    unary = rng.integers(-9, 9, size=(n_objects, n_labels))
+    energy = Energy(np.zeros(n_objects, np.int64), unary, pairwise)
+    fold = Fold(np.sort(np.arange(-(2**30), 0, 2**22)), energy)
+    FoldEngine([fold], allow_empty=True, n_jobs=2).top(2)
 
 search(2, 10)  # compiles
 print("compiled", flush=True)

@@ -134,7 +134,8 @@ for n_labels in (8, 14):
     Y = (rng.random(outputs.shape) < outputs).astype(int)
     predictor = calibrate_outputs(outputs[:100], Y[:100], folds=np.arange(100) % 10)
     predictions = predictor.predict_labelsets(np.stack([outputs[100:]] * 10))
-    predictions.labelsets, predictions.confidence, predictions.credibility, predictions.label_p_values
+    predictions.labelsets, predictions.confidence
+    predictions.credibility, predictions.label_p_values
     predictions.p_values(), predictions.probabilities
     region = predictions.region(0.1)
     region.sizes, region.inner, region.outer, region[0].members(limit=5), region.contains(Y[100:])

@@ -87,7 +87,7 @@ def test_work_follows_the_members_and_not_the_labels(kind):
 
 @pytest.mark.parametrize("kind", ["rule", "penalty"])
 def test_lists_without_candidates_or_with_high_penalties_are_not_searched(kind):
-    """Of 2^10 labelsets that are members but for the rule, or the penalty, those of one label are."""
+    """Of 2^10 labelsets, all members without the rule or penalty, those of one label remain."""
     parts = {"penalty": Penalty(np.where(np.arange(11) < 2, 0, 10**6))} if kind == "penalty" else {}
     ones = np.ones((10, 10), dtype=np.int64)
     energy = Energy(np.array([0]), ones[:1], ones, **parts)
@@ -133,7 +133,7 @@ def pair_cases(n_cases):
 
 @pytest.mark.parametrize(("chunk", "call"), [(1, 10**6), (2, 3), (4096, 1)])
 def test_searches_with_pairs_go_on_where_they_were_interrupted(chunk, call, monkeypatch):
-    """Full buffers and spent budgets after every node: still every member once, in the same order."""
+    """Full buffers and budgets spent after every node: every member once, in the same order."""
     cases = pair_cases(15)
 
     def iterated(options):

@@ -253,8 +253,10 @@ def test_walks_and_rows_of_all_codes_answer_the_same(data, folds, allow_empty):
     )
     assert values_of(by_walk.region_sizes(smallest)) == values_of(by_rows.region_sizes(smallest))
     for i, least in enumerate(smallest.tolist()):
-        members = [sorted(codes_of(np.concatenate([part for part, _ in one.iterate_members(i, least)])))
-                   for one in (by_walk, by_rows)]  # fmt: skip
+        members = [
+            sorted(codes_of(np.concatenate([part for part, _ in one.iterate_members(i, least)])))
+            for one in (by_walk, by_rows)
+        ]
         assert members[0] == members[1]
 
 

@@ -1,4 +1,4 @@
-"""P-values and regions of all labelsets from their definitions, in whole numbers: nothing is searched, nothing rounded.
+"""P-values and regions of all labelsets from their definitions, in integers, without any search.
 
 A p-value is a numerator over its object's denominator, both integers. Only "exact" is computed in
 floats where the level falls between two p-values of a fold: their e-values solve an equation. There
@@ -21,7 +21,7 @@ STRANGEST = 2**50
 
 
 class BruteFold(NamedTuple):
-    """Scores and categories of calibration examples, (m,), and scores and categories of all labelsets, (n, 2^q)."""
+    """Scores and categories of calibration examples, (m,), and of all labelsets, (n, 2^q)."""
 
     calibration: np.ndarray
     categories: np.ndarray
@@ -29,7 +29,7 @@ class BruteFold(NamedTuple):
     wanted: np.ndarray
 
     def counts(self, *, above=False):
-        """How many calibration scores of the labelset's own category are at least, or above, its own."""
+        """How many calibration scores of the labelset's category are at least (above) its own."""
         scores, own = self.new[:, :, None], self.categories == self.wanted[:, :, None]
         return (own & (self.calibration > scores if above else self.calibration >= scores)).sum(
             axis=2
@@ -65,7 +65,7 @@ def p_values(rule, folds, draws, weights=None):
 
 
 def weighted(fold, own, new):
-    """(sum of w_i over {i : alpha_i >= alpha} + w) / (sum of w_i + w), in 2^-30 of the largest w_i."""
+    """(sum of w_i over {i : alpha_i >= alpha} + w) / (sum of w_i + w), in 2^-30 of the largest."""
     units = [round(Fraction(weight) * WEIGHT_UNITS / Fraction(max(own))) for weight in own]
     more = np.array([round(Fraction(weight) * WEIGHT_UNITS / Fraction(max(own))) for weight in new])
     at_least = (fold.calibration >= fold.new[:, :, None]) @ np.array(units)
@@ -73,7 +73,7 @@ def weighted(fold, own, new):
 
 
 class Decided(NamedTuple):
-    """Which labelsets are members (n, 2^q), which are too close to tell, and by which numbers they are ranked."""
+    """Which labelsets are members (n, 2^q), which are too close to tell, and their ranking."""
 
     members: np.ndarray
     close: np.ndarray
@@ -81,7 +81,7 @@ class Decided(NamedTuple):
 
 
 def decide(rule, folds, draws, shown, level):
-    """Return the members of regions at a level: where p > eps, or where e-values stay below their threshold."""
+    """Return the members of regions at a level: p > eps, or an e-value below the threshold."""
     if rule != "exact":
         smallest = np.array(
             [level.numerator * int(one) // level.denominator + 1 for one in shown.denominators]
@@ -108,7 +108,7 @@ def decide(rule, folds, draws, shown, level):
 
 @cache
 def steep_e_values(size, level):
-    """eps F(j / (m + 1)), F of Alami et al. 2026, by bisection; whether eps is one of the p-values: all or nothing."""
+    """eps F(j / (m + 1)), F of Alami et al. 2026, by bisection; whether eps is a p-value."""
     n_values, eps = size + 1, float(level)
     below = math.floor(level * n_values)
     if level * n_values == below:

@@ -30,7 +30,7 @@ OPTIONS = {"table": None, "search": EngineOptions(table_labels=0), "pinched": PI
 
 
 class Raised(ClassifierMixin, BaseEstimator):
-    """A learner of all labels together: outputs are the features, or their squares, by a count of training labels."""
+    """A joint learner: outputs are features, or their squares, by a count of training labels."""
 
     def fit(self, X, Y):  # noqa: ARG002
         self.power_ = 1.0 + np.asarray(Y).sum() % 2
@@ -58,7 +58,7 @@ class Part(NamedTuple):
 
 
 class Built(NamedTuple):
-    """What the package made, and what brute force says: p-values, total scores, categories apart in ``folds``."""
+    """The package's answers and brute force's: p-values, total scores, categories in ``folds``."""
 
     predict: Any  # from row numbers of new objects and the name of an engine to predictions
     folds: list
@@ -96,7 +96,7 @@ def settings_of(case):
 
 
 def categories_of(case, X, Y):
-    """The category of each example, or, beside each other, of objects and labelsets; 0 where there are none."""
+    """The category of each example, or of objects and labelsets side by side; 0 by default."""
     match case.taxonomy:
         case "cardinality":
             return Y.sum(axis=-1)
@@ -139,7 +139,7 @@ def build(case):
 
 
 def scores_of(case, measure, part):
-    """The scores of calibration examples, and those of all labelsets of new objects; compared with the formula."""
+    """Scores of calibration examples and of all labelsets of new objects, checked by formula."""
     old, new, labels = part.old, part.new, part.labels
     both = Asked(
         np.vstack([old.outputs, new.outputs]), None if old.X is None else np.vstack([old.X, new.X])

@@ -1,4 +1,4 @@
-"""Configurations by number: every measure with every rule, taxonomy and kind of constraint in turn, all else random."""
+"""Numbered configurations: measures, rules, taxonomies, constraints in turn, the rest random."""
 
 from fractions import Fraction
 from functools import cache
@@ -17,7 +17,7 @@ GIVEN = {"prior_exponent": 0.5, "marginals_share": 0.75, "temperature": 2.0, "in
 
 
 class Kind(NamedTuple):
-    """Measures to choose from, and what they take of training: nothing, labels, outputs too, or objects too."""
+    """Measures to choose from, and their training input: nothing, labels, outputs, objects."""
 
     choices: list
     takes: int = 0
@@ -96,7 +96,7 @@ def possible(measure, rule, taxonomy):
 
 @cache
 def cells():
-    """All (measure, rule, taxonomy, constraint) that there are, in an order of which any thousand is a sample."""
+    """All (measure, rule, taxonomy, constraint), ordered so that any thousand are a sample."""
     found = [cell for cell in product(KINDS, RULES, TAXONOMIES, CONSTRAINTS) if possible(*cell[:3])]
     return [found[i] for i in np.random.default_rng(14).permutation(len(found))]
 
@@ -227,7 +227,7 @@ def _draw_way(rng, measure_name, rule):
 
 
 def _draw_engines(rng, measure_name, way):
-    """Return what answers: tables, searches, or at times searches whose budgets are spent at once."""
+    """Return the engine: tables, searches, or sometimes searches with exhausted budgets."""
     if way == "full":
         return ("table",)
     pinched = measure_name != "max-norm" and rng.random() < 0.2
@@ -284,7 +284,7 @@ def _draw_values(rng):
 
 
 def _draw_labels(rng, X, constraints, empty, calibrating):
-    """Return labels that obey the constraints: random, near the outputs, all alike, some never or always on."""
+    """Return labels that obey the constraints: random, near the outputs, equal, or constant."""
     n, q = X.shape
     codes = allowed_codes(constraints, q)
     with_labels = [code for code in codes if code]

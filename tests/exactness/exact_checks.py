@@ -1,4 +1,4 @@
-"""Asks the package every question about a configuration, and compares each answer with brute force."""
+"""Queries every answer of a configuration and compares it with brute force."""
 
 import warnings
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from score_formulas import all_labelsets
 
 
 def check_case(case):
-    """Compare every answer of every engine, all new objects at once or one by one; raise where one differs."""
+    """Compare every answer of every engine, objects in a batch or singly; raise on a difference."""
     everyone = np.arange(len(case.X_new))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -125,7 +125,7 @@ def check_best(pred, truth, *, n_best):
 
 
 def check_masses(pred, truth):
-    """The share of all p-values that labelsets with each label have; sums of floats, so not to the last bit."""
+    """The share of all p-values by label; sums of floats, so not equal to the last bit."""
     total = truth.table.sum(axis=1, keepdims=True)
     shares = np.divide(
         truth.table @ truth.labelsets,

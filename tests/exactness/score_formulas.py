@@ -1,4 +1,4 @@
-"""The scores of all labelsets, from the measures' formulas: one labelset beside the other, nothing of the package.
+"""The scores of all labelsets from the measures' formulas, without any code of the package.
 
 On outputs that are eighths, with weights that are halves, the formulas of powers, maxima and
 penalties have no rounding at all in floats, so that the package's whole numbers must equal them.
@@ -38,10 +38,10 @@ class Asked(NamedTuple):
 
 
 class Lopsided(Measure):
-    """A measure of a user's own: squared errors, pairs that attract and repel, and labelsets with scores of their own.
+    """A user's measure: squared errors, attracting and repelling pairs, labelsets of fixed scores.
 
-    score = sum_j |t_j - o_j|^2 + sum_{j < r} (-1)^(j + r) t_j t_r / 4 + (q - |t|) / 2, but the labelset of labels with
-    an output above one half, and the full one, have the scores -1/2 and o_0.
+    score = sum_j |t_j - o_j|^2 + sum_{j < r} (-1)^(j + r) t_j t_r / 4 + (q - |t|) / 2, but the
+    labelset of labels with an output above one half, and the full one, have scores -1/2 and o_0.
     """
 
     def _learn(self, labels, outputs, X):  # noqa: ARG002
@@ -114,7 +114,7 @@ def function(measure, asked, training):
 
 
 def label_wise(measure, asked, training):
-    """-sum_j log p_j(t_j), p_j the share of training errors, and of the new one, that are as large."""
+    """-sum_j log p_j(t_j), p_j the share of errors, training and new, that are as large."""
     scores = 0.0
     for j in range(asked.labelsets.shape[1]):
         known = np.round(np.abs(training.labels[:, j] - training.outputs[:, j]) * 2.0**40)
@@ -125,7 +125,7 @@ def label_wise(measure, asked, training):
 
 
 def mahalanobis(measure, asked, training):
-    """sqrt(r' S^-1 r), S the covariance of the training residuals, shrunk towards its mean variance."""
+    """sqrt(r' S^-1 r), S the covariance of training residuals, shrunk to its mean variance."""
     known, new = training.labels - training.outputs, asked.labelsets[None] - asked.outputs[:, None]
     if measure.residuals == "absolute":
         known, new = np.abs(known), np.abs(new)
@@ -181,7 +181,7 @@ def hamming(measure, asked, training):
 
 
 def log_frequencies(labels, labelsets, smoothing, base="marginals"):
-    """log((n(psi) + smoothing B(psi)) / (n + smoothing)), B the product of the labels' frequencies, or uniform."""
+    """log((n(psi) + smoothing B(psi)) / (n + smoothing)), B of frequencies, or uniform."""
     n, q = labels.shape
     on = (labels.sum(axis=0) + 0.5) / (n + 1) if base == "marginals" else np.full(q, 0.5)
     shares = np.where(labelsets == 1, on, 1 - on).prod(axis=1)
@@ -211,7 +211,7 @@ def posterior(measure, asked, training):
 
 
 def forest(measure, asked, training):
-    """-log(mix p_base + (1 - mix) P), P the mean share of the labelset among the training examples in the leaf."""
+    """-log(mix p_base + (1 - mix) P), P the mean share of the labelset in the leaves."""
     labelsets = asked.labelsets
     leaves, known = (measure.forest_.apply(X.astype(np.float32)) for X in (asked.X, training.X))
     own = (training.labels[:, None] == labelsets[None]).all(axis=2)
@@ -265,7 +265,7 @@ def formula_scores(fitted, asked: Asked, training: Training) -> Any:
 
 
 def whole_scores(fitted, asked: Asked):
-    """Return the package's whole-number scores of all labelsets of each object, (n, 2^q), evaluated one by one."""
+    """Return the package's integer scores of all labelsets of each object, (n, 2^q), one by one."""
     labelsets, n = asked.labelsets, len(asked.outputs)
     energy = fitted.energy(asked.outputs, X=asked.X)
     objects = np.repeat(np.arange(n), len(labelsets))
@@ -273,7 +273,7 @@ def whole_scores(fitted, asked: Asked):
 
 
 def check_scores(fitted, scores, asked: Asked, training: Training, *, dyadic: bool):
-    """Compare the package's whole numbers with the formula: equal where floats are exact, else to ten digits."""
+    """Compare the package's integers with the formula: exactly, or inexact floats to ten digits."""
     expected = formula_scores(fitted, asked, training)
     names = {type(part).__name__ for part in fitted.parts()}
     if dyadic and names <= EXACT:

@@ -74,7 +74,7 @@ def test_answers_of_a_hundred_thousand_cases_equal_brute_force(chunk):
 
 
 def test_cells_are_all_that_can_be_combined():
-    """Each (measure, rule, taxonomy, constraint) comes several times in a hundred thousand cases."""
+    """Each (measure, rule, taxonomy, constraint) occurs several times in 100 000 cases."""
     assert N_CHUNKS * LEAST == 10**5
     assert 7 * len(cells()) <= N_CHUNKS * CHUNK  # those with trees every fourth time
     choices = len(KINDS) * len(RULES) * len(TAXONOMIES) * len(CONSTRAINTS)
@@ -110,7 +110,7 @@ def test_kinds_are_all_that_the_package_has():
 
 
 def test_draws_hold_what_they_are_meant_to():
-    """No vacuous comparisons: ways to call, penalties, treatments of the empty labelset, odd data."""
+    """No vacuous comparisons: calls, penalties, empty labelsets and odd data all occur."""
     seen = Counter()
     for case in map(draw_case, range(len(cells()))):
         assert (case.measure_name, case.rule, case.taxonomy, case.constraint) == cells()[

@@ -183,7 +183,7 @@ UNLIKE = {
     "region", "PooledClassifier.cv", "RecalibratedClassifier.cv", "TablePredictor.columns",
     "calibrate_outputs.training_outputs", "find_label_errors.trusted", "fit_base.estimator",
 }  # fmt: skip
-"""Parameters for which no odd value is tried: it would run for ever, write, or fail in Python's words."""
+"""Parameters without invalid values: these would hang, write, or fail with Python's message."""
 
 NOT_CALLED = {
     "available_datasets", "broken_by", "compile_kernels", "infer_schema", "open_table",

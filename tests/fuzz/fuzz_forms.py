@@ -1,4 +1,4 @@
-"""The same numbers in every form that a user may bring, and what shows that a call left them alone."""
+"""The same numbers in every form that a user may pass, and checks that calls leave them alone."""
 
 import tempfile
 from pathlib import Path
@@ -283,7 +283,8 @@ NEEDED = {"frame": "pandas", "polars": "polars", "arrow": "pyarrow", "torch": "t
 def fingerprint(value):  # noqa: PLR0911 - one return per kind of table
     """Something that changes when what a user passed is changed in place."""
     if isinstance(value, sparse.spmatrix | sparse.sparray):
-        parts = {name: np.copy(getattr(value, name)) for name in ("data", "indices", "indptr", "offsets", "coords")
+        parts = {name: np.copy(getattr(value, name))
+                 for name in ("data", "indices", "indptr", "offsets", "coords")
                  if hasattr(value, name) and value.format not in ("lil", "dok")}  # fmt: skip
         content = [part.tobytes() for part in parts.values()]
         return value.format, value.dtype.str, content or value.toarray().tobytes()

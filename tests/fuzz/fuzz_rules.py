@@ -114,7 +114,7 @@ def complaint_about(error, *, learner=False, indexing=False):  # noqa: PLR0911 -
 
 
 def outcome_of(call, **allowed):
-    """Return what a call answers, or a Refusal; raise Broken where its error or warning is unclear."""
+    """Return a call's result, or a Refusal; raise Broken if its error or warning is unclear."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

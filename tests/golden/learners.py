@@ -18,7 +18,7 @@ MANY_LABELS = 22
 
 
 def values_of_labels(X, n_labels):
-    """Return the feature that decides about each label; after N_FEATURES labels they repeat, shifted."""
+    """Return the feature that decides each label; beyond N_FEATURES labels they repeat, shifted."""
     labels = np.arange(n_labels)
     return (np.asarray(X, dtype=np.int64)[:, labels % N_FEATURES] + labels // N_FEATURES) % N_VALUES
 
@@ -58,7 +58,7 @@ class Neighbours(ClassifierMixin, BaseEstimator):
 
 
 class Votes(ClassifierMixin, BaseEstimator):
-    """One label: each feature votes with the majority of training rows on its side of a threshold."""
+    """One label: each feature votes with the majority of training rows on its side of a cut."""
 
     def __init__(self, threshold=4):
         self.threshold = threshold

@@ -75,7 +75,7 @@ def with_constants(Y):
 
 
 def assert_sensible(outputs, Y):
-    """Outputs in range which, but for the dummy's, tell on from off for the labels that can be learned."""
+    """Outputs in range which, except the dummy's, separate on from off for learnable labels."""
     assert outputs.shape == Y.shape
     assert outputs.dtype == np.float64
     assert np.all((outputs >= 0) & (outputs <= 1))

@@ -1,4 +1,4 @@
-"""The learner behind ``estimator=None``: missing features, sparse rows, unknown labels, weights, files."""
+"""The learner for ``estimator=None``: missing features, sparse rows, unknown labels, weights."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The pooling's likelihood, prior and maximum against a slow twin, and what it does with rare and odd labels."""
+"""The pooling's likelihood, prior and maximum against a slow twin, with rare and odd labels."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def simulate(n, weights, intercepts, seed=0):
 
 
 def slow_loss(parameters, Z, Y, k):
-    """What the module's docstring says, a cell at a time, in its own parameters: a, b, and each label's own."""
+    """The module's formula, cell by cell, in its own parameters: a, b, and each label's own."""
     q, M = Z.shape[1:]
     shared, own = parameters[: M + 1], parameters[M + 1 :].reshape(q, M + 1)
     sizes = _typical_sizes(Z, np.ones(len(Z)))
@@ -72,7 +72,7 @@ def test_gradient_is_that_of_the_loss(seed, precision):
 
 
 def test_learned_pooling_finds_the_weights_that_made_the_labels():
-    """Standard errors are about 0.03: a miss by 0.15 has a probability below one in a million, and seeds are fixed."""
+    """Standard errors are about 0.03: missing by 0.15 has probability < 1e-6; seeds are fixed."""
     weights, intercepts = np.array([[0.9, 0.1], [0.2, 0.7], [0.5, 0.5]]), np.array([0.0, 1.0, -1.0])
     Z, Y = simulate(10_000, weights, intercepts)
     pooling = learn_pooling(Z, Y, pseudo_examples=4.0)

@@ -1,4 +1,4 @@
-"""Pools of unlike classifiers: what is fitted on what, in two steps or one, and scikit-learn's habits."""
+"""Pools of classifiers: what is fitted on what, in one or two steps, and sklearn's contract."""
 
 import pickle
 
@@ -96,7 +96,7 @@ def test_fit_is_members_then_out_of_fold_logits_then_weights(data, pool):
 
 
 def test_out_of_fold_outputs_are_honest(data):
-    """A member that knows its training rows by heart knows nothing about rows out of fold: labels here are noise."""
+    """A member that memorises its rows knows nothing out of fold: the labels are noise."""
     X, Y = (
         np.random.default_rng(0).normal(size=(200, 3)),
         np.random.default_rng(1).integers(0, 2, (200, 4)),

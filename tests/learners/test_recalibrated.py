@@ -28,7 +28,7 @@ def test_recalibrated_classifier_is_the_pool_with_one_member(data):
 
 @pytest.mark.parametrize("cv", [5, "out-of-bag"])
 def test_recalibration_undoes_what_is_too_sure(cv):
-    """Labels are random, and single trees sure of them: scaled, they are worth their frequencies."""
+    """Labels are random, and trees overconfident: recalibrated, outputs are the frequencies."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(600, 4)), (rng.random((600, 3)) < [0.5, 0.3, 0.1]).astype(int)
     model = RecalibratedClassifier(

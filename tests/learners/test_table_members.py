@@ -1,4 +1,4 @@
-"""What the pool for tables is made of: neighbours that take weights, ridge regression with probabilities."""
+"""Members of the table pool: neighbours that take weights, ridge regression with probabilities."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The pipeline for tables: what becomes of numbers, categories and texts, and that folds learn it by themselves."""
+"""The table pipeline: preparation of numbers, categories and texts, learned in each fold."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from labelsure.measures import LogLossMeasure
 
 
 def make_rows(n=60, seed=0):
-    """Return a number with gaps, a category by its code and a text, and two labels that depend on them."""
+    """Return a number with gaps, a category code and a text, and two labels that depend on them."""
     rng = np.random.default_rng(seed)
     number, code = rng.normal(size=n), rng.integers(3, size=n).astype(float)
     texts = np.where(rng.random(n) < 0.5, "the printer burns", "an invoice is late")
@@ -109,7 +109,7 @@ def test_a_prepared_pool_is_fitted_once_per_fold():
 
 
 def test_folds_learn_the_preparation_from_their_training_parts_alone():
-    """A word that only calibration examples have is no feature, and their numbers do not move the scale."""
+    """Words only in calibration examples are no features; their numbers do not affect scaling."""
     X, Y = make_rows(30)
     X[:10, 2] = "zebra"
     X[:10, 0] = 1000.0

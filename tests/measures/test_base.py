@@ -158,7 +158,10 @@ ROOT_SUMS = [
 
 @pytest.mark.parametrize("write", ROOT_SUMS)
 def test_sum_that_could_not_be_searched_is_refused_when_it_is_written(write):
-    message = r"MahalanobisMeasure\(.* takes a square root, so it can only be added to penalties on labelsets, got "
+    message = (
+        r"MahalanobisMeasure\(.* takes a square root,"
+        " so it can only be added to penalties on labelsets, got "
+    )
     with pytest.raises(ValueError, match=message):
         write()
 

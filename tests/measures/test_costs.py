@@ -1,4 +1,4 @@
-"""Costs in floats become energies of integers: each number rounded once, all else as the formula says."""
+"""Costs in floats become energies of integers: each number rounded once, otherwise exact."""
 
 import math
 

@@ -42,7 +42,7 @@ def labelset_costs(draw):
 
 @st.composite
 def any_energies(draw, *, link=False):
-    """The same with additive costs, the pairs' being the same for all objects or not, under a link or not."""
+    """The same with additive costs, pair costs common to all objects or not, linked or not."""
     pairs = arrays(np.int64, (N_LABELS, N_LABELS), elements=draw(COSTS))
     pairs_of_each = arrays(np.int64, (N_OBJECTS, N_LABELS, N_LABELS), elements=draw(COSTS))
     return replace(
@@ -55,7 +55,7 @@ def any_energies(draw, *, link=False):
 
 
 def transcription(energy, i, t):
-    """link(constant + unary + pairs) + penalty - discount, or the override's own score, in Python's integers."""
+    """link(constant + unary + pairs) + penalty - discount, or the override's score, in integers."""
     if energy.overrides is not None:
         for e in range(energy.overrides.begin[i], energy.overrides.begin[i + 1]):
             if energy.overrides.labelsets[e].tolist() == t:
@@ -163,7 +163,7 @@ def test_pairs_of_many_objects_are_not_copied_to_score_one_of_them():
 
 @st.composite
 def penalty_pairs(draw):
-    """Two penalties by distance from the same labelsets, in another order and with repetitions, or without one."""
+    """Two penalties by distance from the same labelsets, reordered, with repeats or without one."""
     n_labels = draw(st.integers(1, 6))
     first, second = draw(penalties(n_labels)), draw(penalties(n_labels))
     if first.anchors is not None and second.anchors is not None:

@@ -29,7 +29,7 @@ OUTPUTS = st.sampled_from([0.0, 0.5, 1.0, 0.1, 1e-300, 1 - 2**-53]) | st.floats(
 
 
 def forest_probabilities(measure, Y_training, X_training, x):
-    """P(psi | x) of every labelset in the leaves of x: shares among the examples of a leaf, averaged over the trees."""
+    """P(psi | x) of every labelset: its share in a leaf of x, averaged over the trees."""
     total = {}
     for tree in measure.forest_.estimators_:
         leaf = tree.apply(np.array([x], dtype=np.float32))[0]

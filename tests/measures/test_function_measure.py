@@ -21,7 +21,7 @@ def fitted(function, n_labels=2, **options):
 
 @st.composite
 def tables(draw):
-    """Scores of every labelset for two objects, drawn one by one, and the function that looks them up."""
+    """Random scores of every labelset for two objects, and a function that looks them up."""
     n_labels = draw(st.integers(1, 4))
     score = st.sampled_from([0.0, -1.0, 1.0, 0.1, -100.0, 100.0]) | st.floats(-100, 100)
     of_all = draw(st.lists(st.tuples(score, score), min_size=2**n_labels, max_size=2**n_labels))

@@ -20,7 +20,7 @@ WIDTHS = st.sampled_from([1, 2, 7, 8, 9, 63, 64, 65, 128, 129, 200]) | st.intege
 
 @st.composite
 def two_lists(draw):
-    """Two lists of labelsets over as many labels, sparse at random ends, with labelsets in common."""
+    """Two lists of labelsets over equally many labels, sparse at random, with some in common."""
     n_labels = draw(WIDTHS)
     few = [np.zeros(n_labels, dtype=np.int8) for _ in range(draw(st.integers(1, 6)))]
     for labelset in few:

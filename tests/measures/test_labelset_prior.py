@@ -16,7 +16,7 @@ BASES = st.sampled_from(["marginals", "uniform"])
 
 
 def probability(t, training, smoothing, base):
-    """(count + smoothing * B) / (n + smoothing), B a product over the labels, as an exact fraction."""
+    """(count + smoothing * B) / (n + smoothing), B a product over labels, as a fraction."""
     n, product = len(training), Fraction(1)
     for j, on in enumerate(t):
         marginal = Fraction(1, 2)

@@ -1,4 +1,4 @@
-"""Sums over all labelsets: the trie and its kernel against their definitions, and one object at a time."""
+"""Sums over all labelsets: the trie and its kernel against their definitions, and by object."""
 
 import warnings
 
@@ -44,7 +44,7 @@ def test_log_sums_equal_the_formula_and_those_of_single_objects(seen, size, beta
 
 
 def test_log_sums_hold_where_a_labelset_is_seen_that_its_labels_alone_make_out_of_reach():
-    """300 labels that are on in one example of a hundred, together: e^1300 times as likely as by their frequencies."""
+    """300 labels, all on in 1 % of examples: e^1300 times as likely as by their frequencies."""
     seen = np.zeros((2, 300), dtype=np.int8)
     seen[1] = 1
     counted = CountedPrior(seen, np.array([99, 1]), np.full(300, 0.01), 1.0)
@@ -56,7 +56,7 @@ def test_log_sums_hold_where_a_labelset_is_seen_that_its_labels_alone_make_out_o
 
 
 def test_moments_of_objects_far_apart_are_those_of_each_alone():
-    """Terms of one object are never scaled by those of another; and a labelset seen once leaves no warning behind."""
+    """Objects are scaled independently; a labelset that was seen once raises no warning."""
     seen = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]], dtype=np.int8)
     counted = CountedPrior(seen, np.array([1, 3, 2]), np.array([0.5, 0.3, 0.2]), 1.0)
     values, own = (

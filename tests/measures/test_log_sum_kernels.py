@@ -1,4 +1,4 @@
-"""Sums over the labelsets of a trie equal the sums of their products, to the last bit, compiled and in numpy."""
+"""Sums over labelsets in a trie equal the sums of products exactly, compiled and in numpy."""
 
 import numpy as np
 from hypothesis import given

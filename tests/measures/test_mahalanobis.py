@@ -60,7 +60,7 @@ def random_data(seed, *, n_training=200, n_new=7, n_labels=5):
 
 
 def assert_scores_equal_formula(measure, exponent, Y, training, outputs, *, digits):
-    """Equal but for rounding: half a unit per cost under the root, floats to so many digits, one unit after it."""
+    """Equal up to rounding: half a unit per cost under the root, floats, one unit after it."""
     n_labels = measure.n_labels_
     n_costs = 2 * n_labels + n_labels * (n_labels - 1) / 2
     unit = 2.0 ** -(2 * exponent - measure.energy(outputs, exponent=exponent).link.shift)
@@ -128,7 +128,7 @@ def test_ledoit_wolf_shrinks_as_scikit_learn_does_and_never_to_nothing():
 
 
 def test_out_of_fold_residuals_are_those_of_models_that_had_not_seen_the_example():
-    """A deep tree makes no errors on what it was trained on, so in sample there is nothing to learn."""
+    """A deep tree makes no in-sample errors, so there is nothing to learn from them."""
     Y, _, _, _ = random_data(14)
     X = np.random.default_rng(14).normal(size=(200, 3)) + Y[:, :3]
     precisions = []

@@ -25,7 +25,7 @@ class Hinge(Measure):
 
 
 class Rarity(Measure):
-    """Weighted errors, dearer for rare labels, plus a price for neighbours, spared for labelsets seen in training."""
+    """Weighted errors, higher for rare labels, plus a price for neighbours in unseen labelsets."""
 
     needs = Need.TRAINING_LABELS
 
@@ -83,7 +83,7 @@ def test_own_measure_has_the_scores_of_its_formula(data):
 
 @pytest.mark.parametrize("measure", [Rarity(), Hinge(), Hinge() + UnseenPenalty(0.5)], ids=repr)
 def test_own_measure_is_searched_with_thirty_labels(measure, data):
-    """Members and p-values found by the search are those counted by hand; labelsets near the best are all found."""
+    """Members and p-values of the search match brute force; near-best labelsets are all found."""
     X, Y = data
     model = CrossConformalClassifier(
         OneVsRestClassifier(LogisticRegression()),

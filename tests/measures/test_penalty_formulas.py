@@ -1,4 +1,4 @@
-"""The penalties of Hamming distances, numbers of labels and new labelsets, against transcriptions of their formulas."""
+"""Penalties of Hamming distances, numbers of labels and new labelsets, against their formulas."""
 
 import numpy as np
 from hypothesis import given

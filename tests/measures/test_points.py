@@ -1,4 +1,4 @@
-"""Single answers: the most probable labelset by its definition, figures, and which answers are better."""
+"""Single answers: the most probable labelset by definition, metrics, and the better answer."""
 
 import numpy as np
 import pytest

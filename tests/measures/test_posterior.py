@@ -1,4 +1,4 @@
-"""The posterior measure: probabilities that sum to one, parameters by maximum likelihood, nothing counted twice."""
+"""The posterior measure: probabilities sum to one, maximum likelihood, nothing counted twice."""
 
 import warnings
 
@@ -168,7 +168,7 @@ def test_without_a_prior_the_rest_is_learned_all_the_same():
 
 
 def test_learned_temperature_of_outputs_that_are_wrong_is_100():
-    """The highest there is: at an infinite one nothing would be left of the outputs, below 0 they would be turned."""
+    """The highest allowed: at infinity outputs would be ignored, below 0 they would be reversed."""
     labels, _ = draw_training(0, n=200, q=3)
     known = {"prior_exponent": 0, "marginals_share": 0, "intercepts": 0}
     found = PosteriorMeasure(**known).fit(labels, outputs=np.where(labels, 0.1, 0.9)).parameters_
@@ -176,7 +176,7 @@ def test_learned_temperature_of_outputs_that_are_wrong_is_100():
 
 
 def test_learned_share_of_marginals_may_be_above_one():
-    """Outputs that are far too low for the frequency of labels, which is all that can be made up for: 2 at the most."""
+    """Outputs that are far too low for the label frequencies; corrections are limited to 2."""
     labels = np.repeat(
         [[1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], *[[0, 0, 0]] * 5], 30, axis=0
     )
@@ -204,7 +204,7 @@ def test_outputs_that_are_off_for_one_label_get_an_intercept():
 
 
 def test_what_is_learned_is_likelier_than_what_is_given():
-    """At the maximum, no other parameter is likelier: what was learned beats hand-set values on its own examples."""
+    """At the maximum no parameter is likelier: learned values beat hand-set ones in sample."""
     rng = np.random.RandomState(2)
     truth = rng.normal(0, 2, (500, 4)) - 1
     labels = (rng.rand(500, 4) < expit(truth)).astype(np.int8)

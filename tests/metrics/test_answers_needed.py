@@ -56,7 +56,7 @@ def test_bad_input_is_refused():
 
 @pytest.mark.validity
 def test_settled_and_wrong_is_at_most_the_level_over_1000_data_sets():
-    """Four labels that depend on each other, 39 calibration examples, level 0.2; also with a budget over the batch."""
+    """Four dependent labels, 39 calibration examples, level 0.2; also with a batch budget."""
     budget_settled = []
 
     def wrong_shares(rng):

@@ -1,4 +1,4 @@
-"""Calibration curves against counting, and tests of uniformity against their definitions and by simulation."""
+"""Calibration curves against counting; uniformity tests against definitions and simulation."""
 
 from fractions import Fraction
 from math import comb
@@ -29,7 +29,7 @@ def predict(n_calibration=50, n_objects=40, *, smoothed=False, seed=0):
 
 @pytest.mark.parametrize("smoothed", [False, True])
 def test_calibration_curve_counts_errors_and_bands_are_exact_binomial_intervals(smoothed):
-    """The interval's ends are quantiles of the beta distribution (Clopper and Pearson), 0 and 1 at the extremes."""
+    """The interval's ends are quantiles of the beta distribution (Clopper, Pearson), or 0 and 1."""
     predictions, Y = predict(smoothed=smoothed)
     curve = calibration_curve(Y, predictions, coverage_level=0.9)
     assert curve.significance.tolist() == pytest.approx([k / 100 for k in range(1, 100)])
@@ -82,7 +82,7 @@ def chance_of_excess(d, n):
 
 @given(st.lists(st.integers(0, 12).map(lambda k: k / 12), min_size=1, max_size=12))
 def test_uniformity_statistics_and_exact_one_sided_p_value_are_those_of_the_definitions(p_values):
-    """The distribution function rises at the p-values; the one-sided p-value is the formula of Birnbaum and Tingey."""
+    """The distribution function steps at p-values; the formula is Birnbaum and Tingey's."""
     n = len(p_values)
     above = max((sum(p <= t for p in p_values) / n - t for t in p_values), default=0)
     below = max((t - sum(p < t for p in p_values) / n for t in p_values), default=0)
@@ -94,7 +94,7 @@ def test_uniformity_statistics_and_exact_one_sided_p_value_are_those_of_the_defi
 
 
 def p_values_of_trials(n_trials, *, smoothed):
-    """P-values of true labelsets from independent trials: 19 calibration scores full of ties and one new one each."""
+    """P-values of true labelsets from independent trials: 19 calibration scores with many ties."""
     rng = np.random.default_rng(3)
     scores = rng.integers(0, 4, (n_trials, 20))
     above, equal = (scores > scores[:, -1:]).sum(axis=1), (scores == scores[:, -1:]).sum(axis=1)
@@ -102,7 +102,7 @@ def p_values_of_trials(n_trials, *, smoothed):
 
 
 def test_smoothed_p_values_pass_both_tests_and_unsmoothed_ones_the_one_sided_test():
-    """2 000 trials each; a true hypothesis is refused with probability at most 1e-4. The last one is not true."""
+    """2 000 trials each; true hypotheses are refused with probability <= 1e-4. The last: false."""
     smoothed = p_value_uniformity(p_values_of_trials(2000, smoothed=True))
     assert smoothed.p_value_valid > FALSE_ALARM
     assert smoothed.p_value_uniform > FALSE_ALARM

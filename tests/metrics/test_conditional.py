@@ -1,4 +1,4 @@
-"""Coverage by group: counts by hand, intervals against scipy, and how often the worst group is accused in vain."""
+"""Coverage by group: hand counts, intervals against scipy, false alarms for the worst group."""
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def test_worst_group_is_the_most_surely_bad_one_with_wider_limits():
 
 
 def accusations(n_trials, high_of_worst):
-    """How often the worst of 20 groups of 30 objects, all covered with probability 0.9, seems to be covered less."""
+    """How often the worst of 20 groups of 30 objects, all with coverage 0.9, seems too low."""
     groups = np.arange(600) % 20
     return sum(
         high_of_worst(coverage_by_group(rng.random(600) < 0.9, groups)) < 0.9
@@ -85,7 +85,7 @@ def accusations(n_trials, high_of_worst):
 
 
 def test_worst_group_is_rarely_accused_in_vain():
-    """300 trials, each side of the limits 2.5 %; refused where that has probability at most 1e-4."""
+    """300 trials, each side of the limits 2.5 %; refused if that has probability below 1e-4."""
     n_accused = accusations(300, lambda table: table.worst.high)
     assert binomtest(n_accused, 300, 0.025, alternative="greater").pvalue > FALSE_ALARM
     n_accused = accusations(300, lambda table: table.high.min())  # without allowance for 20 groups

@@ -1,4 +1,4 @@
-"""The ten criteria of efficiency, against their definitions in exact arithmetic on every labelset."""
+"""The ten efficiency criteria, against their definitions in exact arithmetic."""
 
 from dataclasses import asdict
 from fractions import Fraction
@@ -75,7 +75,7 @@ def assert_criteria(predictions, Y, levels, expected):
 @settings(max_examples=40)
 @given(data=st.data(), folds=fold_lists(kind=full_energies), allow_empty=st.booleans())
 def test_criteria_are_those_of_the_definitions(data, folds, allow_empty):
-    """Ties, zeros, smoothed and not, with and without the empty labelset; levels on and between grid points."""
+    """Ties, zeros, smoothed or not, with and without the empty labelset; all kinds of levels."""
     n_objects, n_labels = folds[0].energy.n_objects, folds[0].energy.n_labels
     draws = data.draw(smoothing(n_objects))
     Y = data.draw(arrays(np.int8, (n_objects, n_labels), elements=st.integers(0, 1)))
@@ -97,7 +97,7 @@ def test_criteria_are_those_of_the_definitions(data, folds, allow_empty):
 
 
 def predictions_by_flips(n_objects, n_labels, *, allow_empty=True, options=None):
-    """The labelset without labels is best; with l = n_labels, h labels have the p-value 1 - h / (n_labels + 1)."""
+    """The empty labelset is best; with l = n_labels, h labels have p = 1 - h / (n_labels + 1)."""
     energy = Energy(
         np.zeros(n_objects, dtype=np.int64), np.ones((n_objects, n_labels), dtype=np.int64)
     )

@@ -1,4 +1,4 @@
-"""Martingales against direct integrals and sums, Ville's promise by simulation, alarms after a change."""
+"""Martingales against direct integrals and sums, Ville's bound by simulation, power."""
 
 import math
 from itertools import pairwise, product
@@ -24,7 +24,7 @@ def run(p_values, method="simple_jumper", **options):
 
 
 def power_mixture_by_integral(p_values):
-    """The logarithm of the mean over the power of the product of bets, by quadrature piece by piece around its peak."""
+    """The log of the mean over powers of the product of bets, by piecewise quadrature."""
     n, total = len(p_values), -sum(map(math.log, p_values))
 
     def log_product(power):
@@ -45,7 +45,7 @@ def power_mixture_by_integral(p_values):
 
 
 def simple_jumper_by_paths(p_values, jump_rate):
-    """The mean over all ways in which a bettor may jump between the three bets of the product of these bets."""
+    """The mean over all ways to switch between the three bets of the product of these bets."""
     total = 0.0
     for path in product((-1, 0, 1), repeat=len(p_values)):
         weight = 1.0
@@ -108,7 +108,7 @@ def test_alarm_is_the_first_time_that_the_level_is_reached(method):
 
 
 def share_of_alarms(method, n_sequences, n_examples, *, alarm_at, seed=0):
-    """Exchangeable sequences: whole-number scores with ties, whose distribution differs from sequence to sequence."""
+    """Exchangeable sequences of integer scores with ties, each from another distribution."""
     rng = np.random.RandomState(seed)
     alarms = 0
     for _ in range(n_sequences):
@@ -133,7 +133,7 @@ def test_false_alarms_are_as_rare_as_promised(method):
     ("method", "shift", "n_after"), [("simple_jumper", 1.0, 150), ("power_mixture", 1.5, 400)]
 )
 def test_a_change_raises_the_alarm(method, shift, n_after):
-    """100 sequences whose scores shift after 500 examples: at least 90 alarms, at most 1 in 100 expected before."""
+    """100 sequences that shift after 500 examples: at least 90 alarms, at most 1 % before."""
     rng = np.random.default_rng(4)
     early = late = 0
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""Online p-values against their definition, and their promise: independent and uniform for exchangeable scores."""
+"""Online p-values by definition: independent and uniform if scores are exchangeable."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_online_p_values_do_not_depend_on_how_scores_arrive(scores, cut):
 
 @pytest.mark.parametrize("ties", [False, True])
 def test_online_p_values_are_independent_and_uniform(ties):
-    """4 000 exchangeable sequences of 8 scores. A false alarm comes with probability at most (8 + 7) 1e-4."""
+    """4 000 exchangeable sequences of 8 scores; false-alarm rate at most (8 + 7) 1e-4."""
     rng = np.random.default_rng(1)
     scores = rng.integers(0, 3, (4000, 8)) if ties else rng.random((4000, 8))
     scores = scores + rng.integers(0, 9, (4000, 1))  # exchangeable, not independent

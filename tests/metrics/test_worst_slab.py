@@ -1,4 +1,4 @@
-"""The worst slab: windows against all windows, slabs that are there are found, and none is accused in vain."""
+"""The worst slab: windows by brute force, real slabs are found, false alarms are rare."""
 
 from fractions import Fraction
 
@@ -29,7 +29,7 @@ def test_window_is_the_worst_of_all_that_are_long_enough(covered, data):
 
 
 def make_data(seed, n):
-    """Objects with a large second feature are covered half of the time, others nearly always; scales differ."""
+    """Objects with a large second feature are covered half of the time; scales differ."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     return rng.random(n) < np.where(X[:, 1] > 1, 0.5, 0.97), X * [1, 1000, 0.001]
@@ -61,7 +61,7 @@ def test_slab_is_measured_with_the_other_half():
 
 @pytest.mark.parametrize("split", [True, False])
 def test_slabs_are_rarely_accused_in_vain_if_measured_with_others(split):
-    """200 data sets of 200 objects, all covered with probability 0.9: upper limits below that in at most 2.5 %.
+    """200 sets of 200 objects with coverage 0.9: at most 2.5 % of upper limits are below that.
 
     Refused where that has probability at most 1e-4. Measured with the half that chose it, the slab
     fails this test.

@@ -1,4 +1,4 @@
-"""Slow, readable twins of the estimators' kernels: what the formulas say, an example and a pair of labels at a time."""
+"""Slow, readable twins of the estimators' kernels: the formulas, one example and pair at a time."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from labelsure._checks import FloatArray, IntArray, LabelMatrix
 
 
 def ranking_errors(outputs: FloatArray, labels: LabelMatrix) -> FloatArray:
-    """Return -dE/dnet_j of E = mean over pairs (k on, l off) of exp(-(c_k - c_l)), with outputs c = tanh(net)."""
+    """Return -dE/dnet_j of E = mean over (k on, l off) of exp(-(c_k - c_l)), with c = tanh(net)."""
     on, off = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
     errors = np.zeros(outputs.size)
     for k in on:
@@ -24,7 +24,7 @@ def network_outputs(
     output_weights: FloatArray,
     output_bias: FloatArray,
 ) -> FloatArray:
-    """Return the outputs of a network of tanh units with one hidden layer for the rows of a dense X."""
+    """Return the outputs of a tanh network with one hidden layer for the rows of a dense X."""
     hidden = np.tanh(X @ hidden_weights + hidden_bias)
     return np.asarray(np.tanh(hidden @ output_weights + output_bias))
 
@@ -40,7 +40,7 @@ def train_epoch(
     rate: float,
     decay: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the weights after showing the network the dense examples of ``order``, every weight updated every time."""
+    """Return the weights after training on the dense examples of ``order``, all updated."""
     for i in order:
         hidden = np.tanh(X[i] @ hidden_weights + hidden_bias)
         outputs = np.tanh(hidden @ output_weights + output_bias)
@@ -71,7 +71,7 @@ def best_cuts(outputs: FloatArray, Y: LabelMatrix, margin: float) -> FloatArray:
 
 
 def population_losses(log_odds: FloatArray, Y: LabelMatrix) -> FloatArray:
-    """Return the mean of Hamming loss and ranking loss of each of the (n, n_predictions, q) predictions."""
+    """Return the mean of Hamming loss and ranking loss of each (n, n_predictions, q) prediction."""
     losses = []
     for predicted in np.moveaxis(log_odds, 1, 0):
         hamming = np.mean((predicted > 0) != (Y == 1))

@@ -1,4 +1,4 @@
-"""ML-kNN against its definition and the paper's figures to four decimals; its neighbours against a full sort."""
+"""ML-kNN against its definition and the paper to four decimals; neighbours against a full sort."""
 
 import numpy as np
 import pytest

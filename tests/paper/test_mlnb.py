@@ -1,4 +1,4 @@
-"""ML-NB against the paper's figures, its definition, and odd data; the genetic search on its own."""
+"""ML-NB against the paper, its definition, and odd data; the genetic search separately."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The estimators' kernels against their slow twins, and the twins against the formulas they transcribe."""
+"""The estimators' kernels against their slow twins, and the twins against their formulas."""
 
 import numpy as np
 import paper_reference as reference
@@ -111,7 +111,7 @@ def test_best_cuts_take_the_lowest_of_equals_and_put_ties_on():
 
 
 def pairwise_loss(X, Y, network):
-    """Sum over the examples of the mean of exp(-(c_k - c_l)) over pairs of a label k on and a label l off."""
+    """Sum over examples of the mean of exp(-(c_k - c_l)) over pairs of k on and l off."""
     outputs = reference.network_outputs(X, *network)
     return sum(
         np.mean(np.exp(-(row[labels == 1][:, None] - row[labels == 0][None, :])))

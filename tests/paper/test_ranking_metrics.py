@@ -1,4 +1,4 @@
-"""Measures of rankings against their definitions and scikit-learn, with ties, infinities and odd rows."""
+"""Ranking metrics against definitions and scikit-learn, with ties, infinities and odd rows."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Labelsets as users give them: a row per object, one for all, by names; and label names wherever labels enter."""
+"""Labelsets as input: a row per object, one for all, by names; label names in all arguments."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ NAMES = ("sea", "beach", "city", "field")
 
 
 def predict(n_objects=300, *, names=NAMES):
-    """Predictions of objects whose outputs are the true probabilities, with their labels; label 0 is the commonest."""
+    """Predictions from outputs equal to the true probabilities, and labels; 0 is commonest."""
     rng = np.random.default_rng(0)
     outputs = rng.random((100 + n_objects, 4)) ** np.array([0.2, 1.0, 2.0, 5.0])
     Y = (rng.random(outputs.shape) < outputs).astype(int)

@@ -1,4 +1,4 @@
-"""What is said about label-wise regions: bounds by their formula, and sentences with the numbers at hand."""
+"""Statements on label-wise regions: bounds by formula, and sentences with their numbers."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,14 @@ from labelsure import calibrate_labels
 from labelsure.predictions import Guarantee, LabelWiseGuarantee
 from labelsure.predictions._guarantee import as_promised
 
-INDUCTIVE = "for exchangeable examples (Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005)."
+INDUCTIVE = (
+    "for exchangeable examples"
+    " (Papadopoulos, Proedrou, Vovk, Gammerman 2002; Vovk, Gammerman, Shafer 2005)."
+)
 
 
 def predict(n=100, n_folds=None, **parameters):
-    """Predictions from balanced labels: half of the examples of each fold have each of three labels."""
+    """Predictions from balanced labels: each of three labels is on in half of each fold."""
     rng = np.random.default_rng(0)
     outputs, Y = rng.random((n, 3)), np.tile([[0, 1, 0], [1, 0, 1]], (n // 2, 1))
     folds = None if n_folds is None else np.arange(n) // 2 % n_folds

@@ -1,4 +1,4 @@
-"""At most h wrong labels: joint scores against their definition, labelset by labelset, with ties everywhere."""
+"""At most h wrong labels: joint scores by definition, for every labelset, with many ties."""
 
 from fractions import Fraction
 from itertools import product
@@ -69,7 +69,7 @@ def test_one_fold_gives_the_p_values_of_the_definition(joint):
 
 @given(joint_scores())
 def test_folds_never_rule_out_what_cross_conformal_p_values_keep(joint):
-    """What is proven about cross-conformal p-values then holds for the event that more than h labels are wrong."""
+    """The proof for cross-conformal p-values then covers the event of more than h wrong labels."""
     for i, labelset, h in questions(joint):
         assert p_value_of_values(joint, i, labelset, h) >= p_value(joint, i, labelset, h)
 
@@ -91,7 +91,7 @@ def counts_of_folds(joint, i, h):
 
 @given(joint_scores())
 def test_values_are_ruled_out_together_with_all_that_count_less(joint):
-    """The rule for folds: the sum of the largest counts among all values up to this one; alone with h = 0."""
+    """The rule for folds: the sum of largest counts over values up to this one (h = 0: only it)."""
     _, n, q = joint.off.shape
     for i, h in product(range(n), range(q)):
         counts, u = counts_of_folds(joint, i, h)
@@ -109,7 +109,7 @@ def test_values_are_ruled_out_together_with_all_that_count_less(joint):
 
 
 def test_sums_of_single_labels_would_not_do_for_folds():
-    """Why values are ruled out together: three folds, each right about another label, all right about the labelset.
+    """Why values are excluded jointly: three folds, each right about another label.
 
     With at most 2 of 3 labels wrong a labelset is as strange as its most ordinary label. In each
     fold one label fits perfectly, so the labelset is as ordinary as can be; but every label by

@@ -37,7 +37,7 @@ def predictions(numerators, denominators, **parameters):
 
 @st.composite
 def batches(draw):
-    """Predictions with other denominators for each label and value, and the same as exact fractions."""
+    """Predictions with a denominator per label and value, and the same as fractions."""
     n, q = draw(st.integers(1, 4)), draw(st.integers(1, 5))
     denominators = draw(arrays(np.int64, (q, 2), elements=st.integers(1, 12)))
     numerators = draw(arrays(np.int64, (n, q, 2), elements=st.integers(1, 12)))
@@ -110,7 +110,7 @@ def test_labelset_p_value_says_what_regions_hold(seed, h, n_folds, significance)
 
 
 def test_region_is_decided_by_whole_numbers():
-    """At 0.3 over 3 labels the level is a tenth: a p-value of exactly that is out, whatever floats make of 0.3 / 3."""
+    """At 0.3 over 3 labels the level is 0.1: a p-value of exactly 0.1 is out, despite rounding."""
     assert 0.3 / 3 < 0.1
     pred = predictions([[[k, k + 1]] * 3 for k in range(1, 10)], [[10, 10]] * 3)
     assert pred.region(0.3).possible_values[0].tolist() == [[False, True]] * 3

@@ -18,7 +18,7 @@ from labelsure.predictions import LabelsetPredictions
 def random_predictions(
     n_objects=6, n_labels=3, *, n_calibration=19, allow_empty=True, seed=0, draws=None, **options
 ):
-    """Predictions of two folds with many ties; wide enough calibration scores for regions of every size."""
+    """Predictions of two folds with many ties; scores wide enough for regions of every size."""
     rng = np.random.default_rng(seed)
     folds = []
     for size in (n_calibration // 2, n_calibration - n_calibration // 2):
@@ -104,7 +104,7 @@ def test_no_objects_give_empty_answers(allow_empty):
 
 @pytest.mark.parametrize("n_labels", [25, 70, 1000])
 def test_predictions_work_for_any_number_of_labels(n_labels):
-    """One score decides everything: each label on costs one or saves one, and calibration scores are 0 to 9."""
+    """One score decides: each label on costs or saves one, and calibration scores are 0 to 9."""
     rng = np.random.default_rng(n_labels)
     best = rng.integers(0, 2, size=(3, n_labels))
     # the score is the number of labels that differ
@@ -156,7 +156,7 @@ def test_repr_and_pickle():
 def test_coupled_pairs_are_answered_within_budgets_and_answers_say_what_is_certain(
     n_labels, certain
 ):
-    """Costs of pairs of either sign, as large as those of labels: with 90 of them no search rules out all others."""
+    """Pair costs of both signs, as large as those of labels: with 90 no search can finish."""
     rng = np.random.default_rng(0)
     folds = []
     for _ in range(3):

@@ -15,7 +15,7 @@ from labelsure.predictions import LabelsetPredictions
 
 
 def predictions_by_distance(n_labels, n_objects=2, *, n_folds=1, allow_empty=True, **options):
-    """Return predictions whose scores are the numbers of labels that differ from a labelset, and that labelset.
+    """Return predictions whose scores are Hamming distances from a labelset, and that labelset.
 
     Calibration scores are 0, 1, ..., so the p-value of h differing labels is 1 - h / (l + 1) with
     one fold.
@@ -124,7 +124,7 @@ def test_empty_regions_of_any_number_of_labels(n_labels):
 
 @pytest.mark.parametrize("n_labels", [14, 159, 2000])
 def test_sizes_are_numbers_for_any_number_of_labels(n_labels):
-    """Two objects with all labelsets, an empty region and one labelset: averages, order, comparison, logarithms."""
+    """Two regions of all labelsets, an empty one, a single labelset: means, order, logarithms."""
     start = np.array([0, 0, 10 * n_labels, 0])
     unary = np.ones((4, n_labels), dtype=np.int64)
     unary[3] = 10 * n_labels

@@ -17,7 +17,7 @@ from labelsure.predictions import Guarantee, LabelsetPredictions
 from labelsure.predictions._guarantee import as_promised
 
 LEVELS = st.sampled_from([0.1, 0.2, 0.25, 0.5, 0.75]) | st.integers(1, 999).map(lambda k: k / 1000)
-"""Multiples of 1/1000: on these, floats compare with p-values of small denominators as fractions do."""
+"""Multiples of 1/1000: floats compare like fractions with p-values of small denominators."""
 
 
 OUTPUTS = np.random.default_rng(0).random((60, 2))
@@ -66,7 +66,7 @@ def test_region_warns_where_a_confidence_was_passed_as_significance(pred):
 
 
 def predictions_with_counts(counts, *, n_calibration, allow_empty=True):
-    """Predictions whose p-values are (counts + 1) / (n_calibration + 1), row by row; ties by code."""
+    """Predictions with the p-values (counts + 1) / (n_calibration + 1) by row; ties by code."""
     counts = np.asarray(counts, dtype=np.int32)
     scores = np.zeros(counts.shape, dtype=np.int64)
     weighing = Weighing.plain(n_calibration, len(counts))
@@ -108,7 +108,7 @@ def test_region_equals_brute_force(force_nonempty, data, folds, allow_empty, lev
 
 
 def tenths():
-    """Ten objects with the p-values 1/10 ... 10/10, one labelset each; exactly the levels that people use."""
+    """Ten objects with p-values 1/10 ... 10/10, one labelset each; exactly the usual levels."""
     return predictions_with_counts(np.arange(10)[:, None].repeat(2, axis=1), n_calibration=9)
 
 
@@ -139,7 +139,7 @@ def test_region_excludes_p_values_equal_to_significance(tenth):
 
 
 def two_labels():
-    """One object with p-values 1/5, 4/5, 3/5, 4/5 for {}, {0}, {1}, {0, 1}, and one with 1/5 throughout."""
+    """An object with p-values 1/5, 4/5, 3/5, 4/5 for {}, {0}, {1}, {0, 1}; another, only 1/5."""
     return predictions_with_counts([[0, 3, 2, 3], [0, 0, 0, 0]], n_calibration=4)
 
 
@@ -182,7 +182,7 @@ def test_region_is_indexed_like_a_sequence():
 
 
 def test_region_at_a_level_that_cannot_be_reached_warns():
-    """Four calibration examples: no p-value is below 1/5, so below that level nothing can be ruled out."""
+    """Four calibration examples: no p-value is below 1/5, so nothing is excluded below that."""
     few = Guarantee(
         "x", as_promised, "luck", "somebody", vacuous_below=Fraction(1, 5), n_calibration=4
     )

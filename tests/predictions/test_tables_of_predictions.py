@@ -1,4 +1,4 @@
-"""Predictions, regions, ranked labelsets and label-wise answers as tables of pandas and polars, and in notebooks."""
+"""Predictions, regions and label-wise answers as tables of pandas and polars, and in notebooks."""
 
 from html.parser import HTMLParser
 

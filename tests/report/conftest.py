@@ -32,7 +32,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser):
-    """Open a file without a network; at the end nothing else was asked for and nothing went wrong."""
+    """Open a file offline; at the end there were no other requests and no errors."""
     contexts, troubles = [], []
 
     def open_file(path, *, wait="html.drawn", before="", **settings):

@@ -1,4 +1,4 @@
-"""Predictions small enough for a report in a second, and a report read back as its script reads it."""
+"""Predictions small enough for a fast report, and a report parsed as its script parses it."""
 
 import base64
 import json
@@ -37,7 +37,7 @@ def some_predictions(n_objects=70, n_labels=5, n_calibration=150, **options):
 
 
 def cross_predictions(n_objects=30, guarantee="exact"):
-    """Predictions of a guarantee, by default one whose regions are made anew for each level, and the truth."""
+    """Predictions of a guarantee, by default one with level-dependent regions, and the truth."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90 + n_objects, 4))
     Y = (X[:, :3] + rng.normal(size=(len(X), 3)) > 0).astype(int)
@@ -58,7 +58,7 @@ def page_of(folder, predictions, labels=None, **options):
 
 
 def facts_of(folder, predictions, labels=None, **options):
-    """Return what the script of a report reads; sizes of regions and codes have the shapes that Python gives them."""
+    """Return what the script of a report reads, with sizes and codes in the shapes of Python."""
     page = page_of(folder, predictions, labels, **options)
     packed = re.search(r'id="data">([^<]*)<', page)[1]
     data = zlib.decompress(base64.b64decode(packed))

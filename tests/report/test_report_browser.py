@@ -1,4 +1,4 @@
-"""A report in a real browser: what it shows at each level is what Python says, and people can use it."""
+"""A report in a real browser: it shows what Python computes at each level, and is usable."""
 
 import re
 

@@ -152,7 +152,7 @@ def test_verdict_follows_the_counts(tmp_path):
 
 @pytest.mark.parametrize(("n_calibration", "status"), [(20, "below"), (5000, "broken")])
 def test_few_calibration_examples_excuse_more(tmp_path, n_calibration, status):
-    """38 of 50 at 90 % is below the level; with 20 calibration examples that is no sign of a broken promise."""
+    """38 of 50 at 90 % is low; with 20 calibration examples that is not a broken promise."""
     predictions, _ = some_predictions(n_objects=50, n_calibration=n_calibration)
     region, labels = predictions.region(0.1), predictions.labelsets.copy()
     candidates = predictions.candidates()
@@ -229,5 +229,8 @@ def test_report_compares_probabilities_with_those_of_the_learner(tmp_path, label
     page = page_of(tmp_path, predictions, Y, alone=at_half if labels_only else outputs)
     ours, alone = (np.mean((p - Y) ** 2) for p in (predictions.probabilities, outputs))
     macros = [f1_score(Y, labels, average="macro") for labels in (predictions.labelsets, at_half)]
-    said = f"Brier score {ours:.3f} (learner alone {alone:.3f}); macro F {macros[0]:.3f} ({macros[1]:.3f})."
+    said = (
+        f"Brier score {ours:.3f} (learner alone {alone:.3f});"
+        f" macro F {macros[0]:.3f} ({macros[1]:.3f})."
+    )
     assert (f"What wrapping did: {said}" in page) == (not labels_only)

@@ -1,4 +1,4 @@
-"""The file: whole, small, the same each time, safe whatever objects and labels are called, and refused at the door."""
+"""The file: complete, small, reproducible, safe for any names, and refused for bad input."""
 
 import io
 import re
