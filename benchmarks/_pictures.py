@@ -30,9 +30,8 @@ def draw(pictures: Iterable[Picture], folder: Path) -> list[Path]:
         axes.set_title(picture.title, fontsize=10, loc="left")
         axes.grid(alpha=0.3, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(
-            frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.02, 0.5)
-        )  # beside the lines
+        # beside the lines
+        axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.02, 0.5))
         paths.append(folder / f"{picture.name}.png")
         figure.savefig(paths[-1], dpi=110, metadata={"Software": None})
         plt.close(figure)

@@ -107,9 +107,8 @@ def effort_of(engine: FoldEngine, level: float, *, budget: int, repeats: int) ->
     seconds, kernel_seconds = [], []
     for _ in range(repeats):
         start = time.process_time()
-        counted = searches.count(
-            everyone, smallest, budget
-        )  # what region_sizes does before it estimates
+        # what region_sizes does before it estimates
+        counted = searches.count(everyone, smallest, budget)
         seconds.append(time.process_time() - start)
         with watched_kernel() as watch:
             searches.count(everyone, smallest, budget)

@@ -78,11 +78,8 @@ def fit(folder: Path, learner: str, *more: str) -> None:
     from labelsure.cli import main
 
     words = ["fit", str(folder / "train.parquet"), "--labels", "y*", "--learner", learner]
-    words += [
-        *more,
-        "--jobs",
-        "1",
-    ]  # the process would wait at its end for workers of its own, which leave after five minutes
+    # the process would wait at its end for workers of its own, which leave after five minutes
+    words += [*more, "--jobs", "1"]
     if main([*words, "--model", str(folder / "model.labelsure")]):
         raise RuntimeError("labelsure fit failed")
 

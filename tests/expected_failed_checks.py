@@ -62,9 +62,8 @@ def expected_failed_checks(estimator):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES | POOLS
     conformal = CONFORMAL | (WITH_METADATA if hasattr(estimator, "update") else {})
     if hasattr(estimator, "predict_labelsets") or hasattr(estimator, "predict_labels"):
-        of_sparse = (
-            WITH_PROBABILITIES if get_tags(estimator).input_tags.sparse else {}
-        )  # else sparse X is refused
+        # classifiers without the tag refuse sparse X
+        of_sparse = WITH_PROBABILITIES if get_tags(estimator).input_tags.sparse else {}
         return EVERY_CLASSIFIER | of_sparse | conformal
     if hasattr(estimator, "predict_proba"):
         return EVERY_CLASSIFIER | WITH_PROBABILITIES

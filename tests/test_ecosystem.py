@@ -69,9 +69,8 @@ def test_learners_of_other_libraries_take_tables(learner, library):
     model = cross(LEARNERS[learner]())
     expected = model.fit(X[:100], Y[:100]).predict_labelsets(X[100:]).p_values()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "error"
-        )  # names of features that were there in fit must be in predict
+        # names of features that were there in fit must be in predict
+        warnings.simplefilter("error")
         pred = model.fit(frame[:100], Y[:100]).predict_labelsets(frame[100:])
     np.testing.assert_array_equal(pred.p_values(), expected)
 

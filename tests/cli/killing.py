@@ -106,9 +106,8 @@ def _run(words, folder, number, most_bytes, writer):
     if most_bytes is not None:
         import resource
 
-        resource.setrlimit(
-            resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY)
-        )  # Python ignores SIGXFSZ
+        # Python ignores SIGXFSZ
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
     code = main(words)
     writer.send(done)
     sys.stdout.flush()

@@ -250,7 +250,6 @@ def test_training_labels_go_with_prefit_and_with_measures_that_need_them(data):
     forest = InductiveConformalClassifier(
         fitted, measure=ForestMeasure(LogLossMeasure(), n_estimators=1), prefit=True
     )
-    with refuses(
-        "ForestMeasure", "needs the objects themselves"
-    ):  # that the model was trained on: nobody knows them
+    # the objects that the model was trained on are not known
+    with refuses("ForestMeasure", "needs the objects themselves"):
         forest.fit(X[10:], Y[10:], training_labels=Y[:10])

@@ -127,9 +127,8 @@ def test_choices_that_make_no_sense_are_refused_before_anything_is_fitted(kind, 
     Counting.fits.clear()
     with pytest.raises(ValueError, match=pattern(message)):
         kind(Counting(), **(own | options)).fit(X, Y)
-    model = kind(Counting(), random_state=0, **own).fit(
-        X, Y
-    )  # the same where a fitted model is changed
+    # the same where a fitted model is changed
+    model = kind(Counting(), random_state=0, **own).fit(X, Y)
     n_fits = len(Counting.fits)
     assert n_fits > 0
     with pytest.raises(ValueError, match=pattern(message)):

@@ -37,9 +37,8 @@ def make_trial(*, n=40, empty=True, X=None, seed=0, rules=None):
         labels[:, 1] |= labels[:, 0]
     if not empty:
         labels[~labels.any(axis=1), 1] = 1
-    outputs = (
-        rng.integers(0, 9, size=(n, 3)) / 8
-    )  # powers of eighths are whole numbers of every unit used here
+    # powers of eighths are whole numbers of every unit used here
+    outputs = rng.integers(0, 9, size=(n, 3)) / 8
     objects = rng.random(n) < 0.6
     folds = list(KFold(4, shuffle=True, random_state=1).split(labels))
     return Trial(labels, outputs, X, folds, objects, LEVELS, 7, rules)

@@ -30,9 +30,8 @@ def test_e_values_fall_and_average_to_at_most_one_after_rounding(size, significa
     assert values[-1] >= 0
     assert Fraction(sum(values), E_VALUE_SCALE * (size + 1)) <= significance
     lost = significance - Fraction(sum(values), E_VALUE_SCALE * (size + 1))
-    assert lost <= significance * Fraction(3, 10**9) + Fraction(
-        1, E_VALUE_SCALE
-    )  # nothing is given away
+    # nothing is given away
+    assert lost <= significance * Fraction(3, 10**9) + Fraction(1, E_VALUE_SCALE)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +70,6 @@ def test_complements_leave_folds_without_examples_out():
     table = complements((3, 0, 5), Fraction(1, 3))
     assert table[1].tolist() == [0] * 6
     alone = complements((3,), Fraction(1, 3))[0]
-    assert table[0].tolist() == [
-        *alone,
-        alone[-1],
-        alone[-1],
-    ]  # counts of 4 and 5 do not happen there
+    # counts of 4 and 5 do not happen there
+    assert table[0].tolist() == [*alone, alone[-1], alone[-1]]
     assert (np.diff(table[[0, 2]]) >= 0).all()

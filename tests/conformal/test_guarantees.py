@@ -22,9 +22,8 @@ def test_regions_by_p_values_are_nested_and_those_by_e_values_need_not_be():
     """Regions of "exact" depend on the level: at 0.15 one may lack a member of that at 0.17."""
     rng = np.random.default_rng(1)
     centre = rng.random((200, 4))
-    new = [
-        np.clip(centre + rng.normal(scale=0.15, size=centre.shape), 0, 1) for _ in range(5)
-    ]  # folds disagree
+    # folds disagree
+    new = [np.clip(centre + rng.normal(scale=0.15, size=centre.shape), 0, 1) for _ in range(5)]
     lacking = {}
     for guarantee in GUARANTEES:
         pred = predictor_of_five_folds(guarantee).predict_labelsets(new)

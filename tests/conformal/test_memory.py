@@ -104,9 +104,8 @@ def test_folder_and_files_of_another_user_are_not_read(tmp_path, asked, monkeypa
         ValueError, match="must be a folder that is yours, and that nobody else can write to"
     ):
         run([7], tmp_path / "kept")
-    monkeypatch.setattr(
-        _memory, "make_private", lambda _: None
-    )  # as if swapped after it was looked at
+    # as if swapped after it was checked
+    monkeypatch.setattr(_memory, "make_private", lambda _: None)
     assert KeptResults(tmp_path / "kept").count() == 1
     with pytest.raises(OSError, match="could have been written by another user"):
         run([7], tmp_path / "kept")

@@ -66,9 +66,8 @@ def rows_of(part):
 def predictors(estimator):
     return [
         CrossConformalClassifier(estimator, cv=3, measure=PowerMeasure(), random_state=0),
-        CrossConformalClassifier(
-            estimator, cv=3, random_state=0
-        ),  # the default learns from inner folds
+        # the default learns from inner folds
+        CrossConformalClassifier(estimator, cv=3, random_state=0),
         CrossConformalClassifier(estimator, cv=6, random_state=0),  # and here from shared models
         InductiveConformalClassifier(estimator, random_state=0),
         LabelWiseConformalClassifier(estimator, random_state=0),

@@ -109,9 +109,8 @@ def test_predictions_keep_the_index_of_a_frame(name):
     pred = predict(model, frame[60:64])
 
     def objects_of(answer):
-        return (
-            answer.to_frame().index.get_level_values(0).unique().tolist()
-        )  # label-wise: a row for each label too
+        # label-wise: a row for each label too
+        return answer.to_frame().index.get_level_values(0).unique().tolist()
 
     assert objects_of(pred) == ["row 60", "row 61", "row 62", "row 63"]
     assert objects_of(pred.region(0.2)) == ["row 60", "row 61", "row 62", "row 63"]

@@ -64,9 +64,8 @@ def fit_inductive(**options):
 
 
 def assert_alike(model, predictor, new):
-    predictor.calibrator = replace(
-        predictor.calibrator, seed=model.calibrator_.seed
-    )  # for the same draws
+    # for the same draws
+    predictor.calibrator = replace(predictor.calibrator, seed=model.calibrator_.seed)
     pred, expected = predictor.predict_labelsets(new, X[60:]), model.predict_labelsets(X[60:])
     np.testing.assert_array_equal(pred.p_values(), expected.p_values())
     np.testing.assert_array_equal(pred.labelsets, expected.labelsets)

@@ -66,9 +66,8 @@ def frames(data):
 def small(kind, estimator=None, **parameters):
     """A conformal classifier of this kind that is quick to fit."""
     own = {CrossConformalClassifier: {"cv": 3}}.get(kind, {})
-    estimator = (
-        MLkNNClassifier(3) if estimator is None else estimator
-    )  # a forest without trees counts as false
+    # a forest without trees counts as false
+    estimator = MLkNNClassifier(3) if estimator is None else estimator
     return kind(estimator, **({"random_state": 0} | own | parameters))
 
 
@@ -240,9 +239,8 @@ def test_a_frozen_estimator_is_calibrated_as_it_is(data):
     folds.fit(X[20:50], Y[20:50])
     expected = prefit.predict_labelsets(X[50:]).p_values()
     np.testing.assert_array_equal(frozen.predict_labelsets(X[50:]).p_values(), expected)
-    np.testing.assert_array_equal(
-        folds.predict_labelsets(X[50:]).p_values(), expected
-    )  # one model in all folds
+    # one model in all folds
+    np.testing.assert_array_equal(folds.predict_labelsets(X[50:]).p_values(), expected)
     split = InductiveConformalClassifier(FrozenEstimator(fitted), random_state=0).fit(
         X[20:50], Y[20:50]
     )

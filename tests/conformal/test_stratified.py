@@ -49,9 +49,8 @@ def test_rarest_label_is_spread_as_evenly_as_can_be(Y, n_splits, seed):
             Y[test].sum(axis=0)[rarest]
             for test in parts_of(MultiLabelStratifiedKFold(n_splits, random_state=seed), Y)
         ]
-        assert (
-            np.ptp(given_out, axis=0).min() <= 1
-        )  # of labels that are equally rare, the first drawn
+        # of labels that are equally rare, the first drawn
+        assert np.ptp(given_out, axis=0).min() <= 1
 
 
 def test_seed_decides_and_order_does_without_shuffling():

@@ -97,9 +97,8 @@ def test_estimates_hold_subset_sums(n_labels, n_folds):
         truth, smallest = exact(budget)
         size = estimate(engine, 0, smallest, at_least=count(engine, smallest, 500)[0])
         assert_holds(size, truth)
-        assert (
-            size.at_most < 8 * n_folds * truth
-        )  # with one fold the cover is the region but for the grid
+        # with one fold the cover is the region but for the grid
+        assert size.at_most < 8 * n_folds * truth
         assert size.high < 1.5 * size.low
 
 
@@ -280,9 +279,8 @@ def test_estimates_reach_beyond_floats():
     energy = Energy(np.array([600]), np.where(np.arange(1200) % 2, -1, 1)[None])
     options = EngineOptions(count_budget=1000)
     engine = FoldEngine([Fold(np.sort(np.arange(1201)), energy)], allow_empty=True, options=options)
-    (size,) = engine.region_sizes(
-        603, bits=0.1
-    )  # fewer than 600 flips: almost half of all labelsets
+    # fewer than 600 flips: almost half of all labelsets
+    (size,) = engine.region_sizes(603, bits=0.1)
     truth = sum(comb(1200, n_flips) for n_flips in range(600))
     assert_holds(size, truth)
     assert abs(size.value - truth) * 10 < truth

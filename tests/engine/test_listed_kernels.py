@@ -22,9 +22,8 @@ from labelsure.engine._results import EngineOptions
 from labelsure.engine._walk_kernels import FOUND, Found
 from search_cases import BY_SEARCH, BY_TABLE, assert_best, seen_case
 
-LITTLE = EngineOptions(
-    table_labels=0, first_budget=3
-)  # then a climb, and what it finds is sorted in
+# then a climb, and what it finds is sorted in
+LITTLE = EngineOptions(table_labels=0, first_budget=3)
 SEEDS = range(30 if os.environ.get("NUMBA_DISABLE_JIT") else 150)
 
 

@@ -35,9 +35,8 @@ class Embedding:
         self.places = np.sort(rng.choice(n_labels, size=n_small, replace=False))
         self.certain = np.delete(np.arange(n_labels), self.places)
         self.on = np.zeros(n_labels, dtype=np.int8)
-        if (
-            case.allow_empty
-        ):  # else nothing is on for sure, so that the empty labelset could be a member
+        # otherwise no label is certainly on, so that the empty labelset could be a member
+        if case.allow_empty:
             self.on[self.certain] = rng.integers(0, 2, size=len(self.certain))
 
     def labelsets(self, codes):

@@ -100,9 +100,8 @@ def decide(rule, folds, draws, shown, level):
             exact &= on_grid
     n_there = there.sum(axis=0)
     left = sums.sum(axis=0) - n_there * (1 - draws[:, None] / DRAW_UNIT)
-    left = np.where(
-        n_there == 0, 1 / E_UNITS, left
-    )  # members, after all that are compared with examples
+    # members, after all that are compared with examples
+    left = np.where(n_there == 0, 1 / E_UNITS, left)
     return Decided(left > 0, (np.abs(left) < CLOSE) & (n_there > 0) & (not exact), left)
 
 

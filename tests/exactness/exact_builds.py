@@ -154,10 +154,8 @@ def scores_of(case, measure, part):
         and known.any(axis=1).all()
         and measure.form != "maximum"
     ):
-        own, fresh[:, 0] = (
-            np.where(labels.any(axis=1), own, STRANGEST),
-            STRANGEST,
-        )  # nobody in training is without
+        # every training example has labels
+        own, fresh[:, 0] = np.where(labels.any(axis=1), own, STRANGEST), STRANGEST
     return own, fresh
 
 

@@ -169,9 +169,8 @@ def draw_case(number):
     rng = np.random.default_rng([14, number])
     round_number, place = divmod(number, len(cells()))
     measure_name, rule, taxonomy, constraint = cells()[place]
-    if (
-        KINDS[measure_name].takes == OBJECTS and round_number % 4
-    ):  # trees take as long as four others
+    # trees take as long as four others
+    if KINDS[measure_name].takes == OBJECTS and round_number % 4:
         measure_name = str(rng.choice(["power", "pairs", "log-loss", "own", "posterior"]))
     kind = KINDS[measure_name]
     way = _draw_way(rng, measure_name, rule)
@@ -296,9 +295,8 @@ def _draw_labels(rng, X, constraints, empty, calibrating):
     elif kind == "near":
         odds -= 2 * np.abs(labelsets[None] - X[:, None]).sum(axis=2)
     Y = labelsets[odds.argmax(axis=1)]
-    if (
-        empty == "exclude" and not Y[calibrating].any()
-    ):  # refused; where only some have no labels there is a warning
+    # refused; where only some have no labels there is a warning
+    if empty == "exclude" and not Y[calibrating].any():
         Y[calibrating] = all_labelsets(q)[with_labels[0]]
     return Y
 

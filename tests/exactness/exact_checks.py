@@ -83,9 +83,8 @@ def check_answers(case, engine, truth, pred):
     assert np.array_equal(held[settled], members[np.arange(len(table)), asked][settled])
     (check_size_bounds if engine == "pinched" else check_sizes)(region, members, settled)
     if engine != "pinched" and settled.any():
-        chosen = int(
-            np.flatnonzero(settled)[case.number % settled.sum()]
-        )  # lists take as long as all the rest
+        # lists take as long as all the rest
+        chosen = int(np.flatnonzero(settled)[case.number % settled.sum()])
         check_members(case, region, chosen, members[chosen], truth)
 
 

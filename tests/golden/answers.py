@@ -305,10 +305,8 @@ def answer(one):
     cells |= of_labelsets(predictions, data.Y_new)
     if not all(predictions.certain):
         cells["predict"] = Cell("bound", cells["predict"].values)
-    by_optimiser = one.learner in (
-        "pool",
-        "recalibrated",
-    )  # whose weights differ by 1e-11 between processors
+    # whose weights differ by 1e-11 between processors
+    by_optimiser = one.learner in ("pool", "recalibrated")
     if hasattr(predictor, "nonconformity") and not objects and not by_optimiser:
         cells["nonconformity"] = near(predictor.nonconformity(asked, data.Y_new))
     return cells
@@ -324,9 +322,8 @@ def answer_single(one):
     for metric in ("exact match", "hamming", "f1"):
         model.predict_for = metric
         cells[f"predict for {metric}"] = certain(bits(model.predict(data.X_new)))
-    if (
-        one.measure == "default" or one.made == "cross"
-    ):  # p-values of one fold are tied, and weigh labelsets equally
+    # p-values of one fold are tied, and weigh labelsets equally
+    if one.measure == "default" or one.made == "cross":
         cells |= of_questions(model.predict_labelsets(data.X_new).region(LEVELS[0]), data.Y_new)
     if len(model.models_) > 1:
         errors = labelsure.find_label_errors(model, data.X, data.Y)

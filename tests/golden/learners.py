@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 SIXTY_FOURTHS = np.array([3, 5, 11, 17, 23, 41, 47, 53, 59, 61])
 N_FEATURES, N_VALUES = 6, 8
-FREQUENT = np.array(
-    [1, 2, 2, 3, 6, 7, 7, 8]
-)  # the place among the outputs, for each value of a feature
+# the place among the outputs, for each value of a feature
+FREQUENT = np.array([1, 2, 2, 3, 6, 7, 7, 8])
 RARE = np.array([1, 1, 1, 1, 2, 2, 3, 7])
 MANY_LABELS = 22
 

@@ -100,9 +100,8 @@ def test_outputs_of_constant_labels_say_so(name, data):
     X, Y = data
     Y = with_constants(Y)
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message="Label", category=UserWarning
-        )  # one-vs-rest names constant labels
+        # one-vs-rest names constant labels
+        warnings.filterwarnings("ignore", message="Label", category=UserWarning)
         outputs = outputs_of(fit_base(CLASSIFIERS[name], X, Y), X, 5)
     assert_sensible(outputs, Y)
     assert np.all(outputs[:, 0] < 0.05)

@@ -33,10 +33,8 @@ def test_all_three_kinds_are_learned_from():
     X, Y = make_rows()
     model = table_pipeline([0], [1], [2], logistic()).fit(X[:40], Y[:40])
     assert np.mean(model.predict(X[40:]) == Y[40:]) > 0.85
-    assert model[0].transform(X[:1]).shape == (
-        1,
-        2 + 3 + 7,
-    )  # a number and its gap, three categories, seven words
+    # a number and its gap, three categories, seven words
+    assert model[0].transform(X[:1]).shape == (1, 2 + 3 + 7)
 
 
 def test_names_of_columns_do_as_well():
@@ -89,11 +87,12 @@ def test_a_pool_stays_a_pool_so_that_folds_share_models():
     prepared = table_pipeline([0], [1], [2], pool)
     assert isinstance(prepared, PooledClassifier)
     assert [name for name, _ in prepared.estimators] == [name for name, _ in pool.estimators]
+    # the steps of the pool are unchanged
     assert [len(member.steps) for _, member in pool.estimators if hasattr(member, "steps")] == [
         2,
         4,
         3,
-    ]  # untouched
+    ]
 
 
 def test_a_prepared_pool_is_fitted_once_per_fold():

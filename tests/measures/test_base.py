@@ -130,9 +130,8 @@ def test_repr_is_what_a_user_writes():
     again = eval(repr(three()))
     assert again.get_params().keys() == three().get_params().keys()
     assert repr(again) == repr(three())
-    inside = repr(
-        CrossConformalClassifier(measure=three())
-    )  # scikit-learn's own way with what is nested
+    # scikit-learn's own way with what is nested
+    inside = repr(CrossConformalClassifier(measure=three()))
     assert repr(eval(inside)) == inside
 
 

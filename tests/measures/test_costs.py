@@ -21,9 +21,8 @@ from labelsure.measures._costs import (
 from labelsure.measures._labelset_bits import decode
 
 BOUND = 1000.0
-EIGHTHS = st.integers(-16, 16).map(
-    lambda n: n / 8
-)  # whole numbers of every unit, and so are their sums
+# whole numbers of every unit, and so are their sums
+EIGHTHS = st.integers(-16, 16).map(lambda n: n / 8)
 POSITIVE = st.integers(0, 16).map(lambda n: n / 8)
 
 

@@ -113,9 +113,8 @@ def test_sum_of_two_energies_has_the_sums_of_their_scores(first, second):
     expected = [a + b for a, b in zip(transcribed(first), transcribed(second), strict=True)]
     assert scores_of_all(first + second) == expected
     assert scores_of_all(second + first) == expected
-    assert (
-        transcribed(first + second) == expected
-    )  # no discount hides behind an override that is gone
+    # no discount hides behind an override that is gone
+    assert transcribed(first + second) == expected
 
 
 @given(any_energies(link=True), labelset_costs())
@@ -188,9 +187,8 @@ def test_distances_to_different_labelsets_cannot_be_added():
         ValueError, match="can only be added where they measure it to the same labelsets"
     ):
         near_one + near_both
-    unused = Penalty(
-        np.array([1, 2, 3]), anchors=near_both.anchors
-    )  # a distance that costs nothing
+    # a distance that costs nothing
+    unused = Penalty(np.array([1, 2, 3]), anchors=near_both.anchors)
     assert (near_one + unused).costs(np.array([[0, 0], [0, 1]])).tolist() == [1 + 1, 2 + 2]
     assert (unused + near_one).costs(np.array([[0, 0], [0, 1]])).tolist() == [1 + 1, 2 + 2]
 

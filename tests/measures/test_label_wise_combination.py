@@ -81,10 +81,8 @@ def test_errors_that_are_equal_on_paper_are_tied(parts):
 
 def test_out_of_fold_errors_are_those_of_models_that_had_not_seen_the_example():
     rng = np.random.default_rng(0)
-    X, Y = (
-        rng.normal(size=(120, 3)),
-        rng.integers(0, 2, size=(120, 2)),
-    )  # nothing to learn, much to remember
+    # nothing to learn, much to remember
+    X, Y = rng.normal(size=(120, 3)), rng.integers(0, 2, size=(120, 2))
     errors = {}
     for out_of_fold in (False, True):
         measure = LabelWiseCombination(out_of_fold=out_of_fold)

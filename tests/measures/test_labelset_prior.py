@@ -28,9 +28,8 @@ def probability(t, training, smoothing, base):
 
 
 def minus_log(p):
-    return math.log(p.denominator) - math.log(
-        p.numerator
-    )  # fractions may be beyond the range of floats
+    # fractions may be beyond the range of floats
+    return math.log(p.denominator) - math.log(p.numerator)
 
 
 CASES = training_and_labelsets()

@@ -18,9 +18,8 @@ def hamming_transcription(t, training, weight):
 def test_hamming_scores_equal_formula(case, weight):
     training, labelsets = case
     measure = HammingPenalty(weight).fit(training)
-    tolerance = (
-        (1 + labelsets.shape[1]) / 2 * 2.0**-measure.exponent_
-    )  # the cost of a label is rounded once
+    # the cost of a label is rounded once
+    tolerance = (1 + labelsets.shape[1]) / 2 * 2.0**-measure.exponent_
     for score, labelset in zip(scores_of(measure, labelsets), labelsets.tolist(), strict=True):
         assert abs(score - hamming_transcription(labelset, training.tolist(), weight)) <= tolerance
 

@@ -71,10 +71,8 @@ def test_estimator_works_in_pipeline_search_and_scorers(name, data):
     search.fit(X, Y)
     assert search.predict(X).shape == Y.shape
     assert search.score(X, Y) == np.mean(np.all(search.predict(X) == Y, axis=1))
-    for columns in (
-        [0, 1],
-        [0, 1, 2, 3],
-    ):  # two labels are where a flat classes_ would pass for a binary task
+    # two labels are where a flat classes_ would pass for a binary task
+    for columns in ([0, 1], [0, 1, 2, 3]):
         score = cross_val_score(
             ESTIMATORS[name], X, Y[:, columns], cv=2, scoring="roc_auc", error_score="raise"
         )

@@ -71,9 +71,8 @@ def test_mlrbf_centres_come_from_the_positives_of_each_label(clusters):
     model = MLRBFClassifier(random_state=0).fit(X, Y)
     assert len(model.centres_) == counts.sum()
     by_label = np.split(model.centres_, np.cumsum(counts)[:-1])
-    for j, centres in enumerate(
-        by_label
-    ):  # at a k-means optimum each centre is the mean of the points nearest to it
+    # at a k-means optimum each centre is the mean of the points nearest to it
+    for j, centres in enumerate(by_label):
         positives = X[Y[:, j] == 1]
         nearest = cdist(positives, centres).argmin(axis=1)
         for c, centre in enumerate(centres):
