@@ -132,13 +132,13 @@ def _results() -> dict[str, dict[str, Any]]:
 
 
 def _parts(question: Any) -> Sequence[str | None]:
-    """Return the parts of a question that are measured and kept one by one; None stands for the whole."""
+    """Return the parts of a question that are measured and saved separately, or None."""
     parts: Sequence[str | None] = getattr(question, "PARTS", (None,))
     return parts
 
 
 def join(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the results of a question's parts as one: figures and pictures of all, tables of a caption as one."""
+    """Return the merged results of a question's parts: all figures and pictures, joined tables."""
     tables: dict[str, dict[str, Any]] = {}
     for one in (one for document in documents for one in document["tables"]):
         before = tables.get(one["caption"], {"rows": []})["rows"]

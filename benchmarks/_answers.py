@@ -1,4 +1,4 @@
-"""What a question answers beyond figures: tables and pictures; and what it says where it cannot be asked."""
+"""Answers of a question besides figures: tables and pictures; the error if it is unsupported."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ Cell = str | int | float
 
 
 class NotMeasuredError(Exception):
-    """Raised by a question that cannot be asked here, with the reason; the results kept from elsewhere stay."""
+    """Raised by a question that is unsupported here, with the reason; its saved results stay."""
 
 
 @dataclass(frozen=True)

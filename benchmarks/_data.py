@@ -6,7 +6,7 @@ from labelsure.datasets import Dataset, DatasetError
 
 
 def load_if_there(name: str) -> Dataset:
-    """Return a data set that is in LABELSURE_DATA or in the cache: a benchmark downloads nothing."""
+    """Return a data set from LABELSURE_DATA or the cache: a benchmark downloads nothing."""
     try:
         return load_dataset(name, download=False)
     except DatasetError as error:

@@ -1,4 +1,4 @@
-"""The task that all rivals share: inductive ML-RBF on yeast, 1050 training, 450 calibration and 917 test objects."""
+"""The task of all rivals: inductive ML-RBF on yeast, 1050 training, 450 calibration, 917 test."""
 
 from functools import cache
 from typing import Any, NamedTuple

@@ -23,7 +23,7 @@ def look_up(positions: Array, buckets: Array, repeats: int) -> int:
 def add_and_look_up(
     sums: Array, offset: int, shift: int, buckets: Array, row: Array, repeats: int
 ) -> None:
-    """Add what ``buckets`` holds for each score to ``row``: an addition, a shift, a look-up, an addition.
+    """Add to ``row`` what ``buckets`` holds for each score: add, shift, look up, add.
 
     Scores must fall into the buckets: the table's own loop tests for that, and for buckets with
     calibration scores.

@@ -1,4 +1,4 @@
-"""Cross-conformal logistic regression on data sets with many labels: the outputs, fitted once in a run."""
+"""Cross-conformal logistic regression on many labels: the outputs, fitted once per run."""
 
 import warnings
 from functools import cache
@@ -41,7 +41,7 @@ class Outputs(NamedTuple):
 
 @cache
 def logistic_outputs(name: str) -> Outputs:
-    """Return the outputs of one-vs-rest logistic regression in ten folds; bibtex takes a minute of the processor."""
+    """Return the outputs of one-vs-rest logistic regression in ten folds; bibtex takes a minute."""
     data = load_if_there(name)
     splits = list(KFold(N_FOLDS, shuffle=True, random_state=0).split(data.X_train))
     X, n_labels = data.X_test[:N_OBJECTS], data.Y_train.shape[1]

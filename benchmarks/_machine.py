@@ -10,7 +10,7 @@ PACKAGES = ("labelsure", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def describe_machine() -> dict[str, str]:
-    """Return the processor, the number of cores, the system, and the versions of what is measured."""
+    """Return the processor, the number of cores, the system, and the versions of the packages."""
     return {
         "processor": _processor(),
         "cores": str(os.cpu_count()),

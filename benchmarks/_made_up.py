@@ -1,4 +1,4 @@
-"""Made-up outputs of ten folds' models, for any number of labels: what arrays of a learner look like, without one."""
+"""Synthetic outputs of ten folds' models, for any number of labels, without a learner."""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class MadeUp(NamedTuple):
 
 
 def make_up(n_labels: int, n_examples: int, n_objects: int) -> MadeUp:
-    """Return labels with common causes, about three on per object, and models that know these up to noise."""
+    """Return labels with common causes, about three per object, and models with noisy outputs."""
     rng = np.random.default_rng(n_labels)
     causes = rng.normal(size=(n_examples + n_objects, N_CAUSES))
     rare = np.log(ON_PER_OBJECT / n_labels) - rng.exponential(size=n_labels)

@@ -1,4 +1,4 @@
-"""Clocks and scales: seconds of functions that take turns, bytes of a function in a process of its own."""
+"""Clocks and memory: seconds of functions in turn, bytes of a function in a new process."""
 
 import contextlib
 import ctypes
@@ -19,7 +19,7 @@ def fastest(
     repeats: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Return the least seconds of each function, called in turn, so that a slow minute is slow for all of them.
+    """Return each function's least seconds, called in turn so that a slow minute slows all of them.
 
     With ``time.process_time`` for a clock these are seconds of the processor, which others' work
     disturbs less.
@@ -40,7 +40,7 @@ def in_new_process(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def peak_growth(function: Callable[[], Any]) -> tuple[Any, int]:
-    """Return the function's result, and by how many bytes the process's resident memory grew at its highest.
+    """Return the function's result, and the peak growth of resident memory in bytes.
 
     Linux tells the peak since it was last reset; other systems only tell the peak since the process
     began.
@@ -57,7 +57,7 @@ def peak_growth(function: Callable[[], Any]) -> tuple[Any, int]:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system where the C library can: the function would else use it unseen."""
+    """Return freed memory to the system if the C library can: reuse of it would not be seen."""
     gc.collect()
     with contextlib.suppress(AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)

@@ -11,7 +11,7 @@ Array = np.ndarray[Any, Any]
 
 
 def p_value_table(folds: Sequence[Fold], labelsets: Array, n_chunk: int) -> Array:
-    """Return the p-values of all labelsets: a matrix product for the scores, one searchsorted per fold.
+    """Return the p-values of all labelsets: a matrix product for scores, a searchsorted per fold.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def p_value_table(folds: Sequence[Fold], labelsets: Array, n_chunk: int) -> Arra
 
 
 def pair_scores(fold: Fold, labelsets: Array) -> Array | None:
-    """Return what the pairs inside each labelset add to its score, None where pairs cost nothing."""
+    """Return what the pairs inside each labelset add to its score, None without pair costs."""
     if fold.energy.pairwise is None:
         return None
     on = labelsets.astype(np.int64)

@@ -10,7 +10,7 @@ MARKERS = "os^Dv"
 
 
 def draw(pictures: Iterable[Picture], folder: Path) -> list[Path]:
-    """Draw each picture into ``<name>.png`` in the folder; needs matplotlib, ``pip install -e ".[docs]"``."""
+    """Draw each picture into ``<name>.png`` in the folder; needs ``pip install -e ".[docs]"``."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -59,7 +59,7 @@ class CrepesTable:
 
 
 class MulaconfTable:
-    """p-values by mulaconf with the Euclidean norm of the errors, the square root of labelsure's score.
+    """p-values by mulaconf with the Euclidean norm of errors, the root of labelsure's score.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class MulaconfTable:
         self.predictor.calibrate(task.calibration_outputs, task.calibration_labels)
 
     def __call__(self) -> Array:
-        """Return the p-values as mulaconf keeps them: float32, label 0 the highest bit of a column's number."""
+        """Return the p-values as mulaconf stores them: float32, label 0 the highest bit."""
         from mulaconf import constants
 
         own = constants._CPU_MAX_COMBINATIONS

@@ -35,7 +35,7 @@ SCORES: dict[str, Callable[[Array], Energy]] = {"log loss": log_loss_energy, "po
 
 
 def engine_of(outputs: Outputs, score: str) -> FoldEngine:
-    """Return the engine for the test objects, on one thread; the empty labelset counts if an example has no label."""
+    """Return the engine for the test objects, on one thread; the empty labelset counts if seen."""
     energy = SCORES[score]
     folds = []
     for k, test in enumerate(outputs.test):

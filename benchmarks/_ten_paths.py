@@ -1,4 +1,4 @@
-"""The ways people go with a data set and a learner, each with the learner's own time beside that of everything."""
+"""Typical uses of a data set and a learner, with the learner's time and the total time."""
 
 import json
 import os
@@ -48,8 +48,8 @@ FIT_COLUMNS = (
     "of these beyond the learner",
 )
 ASK_COLUMNS = ("data set", "labels", "learner alone", "making predictions", *QUESTIONS, "contains")
-ROW_COLUMNS = ("data set", "one row: learner alone, ms", "one row: all, ms", "new process: learner alone, s",
-               "new process: all, s")  # fmt: skip
+ROW_COLUMNS = ("data set", "one row: learner alone, ms", "one row: all, ms",
+               "new process: learner alone, s", "new process: all, s")  # fmt: skip
 FIT, ASK, ROW = (
     "Fitting",
     "Asking, CPU µs by object",
@@ -129,7 +129,7 @@ def _fit(learner: Any, X: Any, Y: Any, **settings: Any) -> tuple[Any, list[Cell]
 
 
 def ask(model: Any, X: Any, Y: Any, repeats: int) -> list[Cell]:
-    """Return CPU microseconds by object: of the learner, of predictions beyond it, and of each question beyond both."""
+    """Return CPU microseconds by object: learner, predictions beyond it, questions beyond both."""
     questions = {**QUESTIONS, "contains": lambda made: made.region(SIGNIFICANCE).contains(Y)}
     for question in questions.values():
         question(model.predict_labelsets(X))  # compiles
@@ -145,7 +145,7 @@ def ask(model: Any, X: Any, Y: Any, repeats: int) -> list[Cell]:
 
 
 def _seconds(question: Callable[[Any], Any], made: LabelsetPredictions) -> float:
-    """Return the CPU seconds of a question about predictions just made: they keep what they were asked."""
+    """Return the CPU seconds of a question about new predictions, whose answers are cached."""
     start = time.process_time()
     question(made)
     return time.process_time() - start
@@ -163,7 +163,7 @@ def one_row(model: Any, row: Any, repeats: int) -> list[Cell]:
 
 
 def first_call(model: Any, row: Any) -> list[Cell]:
-    """Return CPU seconds of a process that loads the model and asks about one object: the learner's own, and all."""
+    """Return CPU seconds of a process that loads the model and asks one object: learner, all."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.pickle"
         path.write_bytes(pickle.dumps((model, row)))

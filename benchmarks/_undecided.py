@@ -8,7 +8,8 @@ from labelsure import LabelsetPredictions, PowerMeasure, calibrate_outputs
 
 Array = np.ndarray[Any, Any]
 LOW, HIGH = 0.3, 0.5
-"""Outputs of undecided labels. That all of ten are wrong costs less than one label whose output is 0."""
+"""Outputs of undecided labels. That all of ten are wrong costs less than one label whose output is
+0."""
 
 FOLD_NOISE = 0.02
 
@@ -33,7 +34,7 @@ class Task(NamedTuple):
 
 
 def predict(task: Task) -> LabelsetPredictions:
-    """Return predictions on one thread; the outputs of undecided labels do not depend on the number of labels."""
+    """Return predictions on one thread; undecided outputs do not depend on the number of labels."""
     rng = np.random.default_rng(0)
     shape = (task.n_calibration, task.n_undecided)
     outputs = rng.uniform(LOW, HIGH, shape)

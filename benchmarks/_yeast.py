@@ -1,4 +1,4 @@
-"""The paper's predictor on yeast: ML-RBF in 15 folds, 1500 training and 917 test objects, 14 labels."""
+"""The paper's predictor on yeast: ML-RBF in 15 folds, 1500 training and 917 test objects."""
 
 from functools import cache
 from typing import Any
@@ -49,7 +49,7 @@ def predict_yeast(pair_penalty: float, *, n_jobs: int) -> LabelsetPredictions:
 
 
 def folds_of_yeast(pair_penalty: float) -> list[Fold]:
-    """Return what the predictions are made of: for each fold the calibration scores and the scores of labelsets."""
+    """Return the input of predictions: each fold's calibration scores and labelset scores."""
     model, X = fitted_model(pair_penalty), _scaled()[2]
     outputs = (outputs_of(fitted, X, model.n_labels_) for fitted in model.models_)
     return [model.calibrator_.meet(k, o) for k, o in enumerate(outputs)]

@@ -24,7 +24,7 @@ PACKAGES = ("pyarrow",)
 
 
 def measure(n_rows: int = N_ROWS, n_at_once: int = N_AT_ONCE) -> list[Figure | Table]:
-    """Return memory, seconds, who took them, and the overhead of batches; fewer rows for a first look."""
+    """Return memory, seconds, their breakdown, and batch overhead; fewer rows for a quick run."""
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:

@@ -29,7 +29,10 @@ def measure() -> list[Figure]:
     for penalty in PENALTIES:
         engine = FoldEngine(folds_of_yeast(penalty), allow_empty=False, n_jobs=1)
         for level in LEVELS:
-            what = f"lambda={penalty:g}, {100 - 100 * level:.0f} %: the engine's choice against the table"
+            what = (
+                f"lambda={penalty:g}, {100 - 100 * level:.0f} %:"
+                " the engine's choice against the table"
+            )
             figures.append(
                 Figure(what, speed_of_choice(engine, level, repeats=REPEATS), "x", at_least=0.9)
             )
@@ -37,7 +40,7 @@ def measure() -> list[Figure]:
 
 
 def speed_of_choice(engine: FoldEngine, level: float, *, repeats: int) -> float:
-    """Return how many times as fast as with the table the engine counts the regions at one level."""
+    """Return the speed of the engine relative to the table, counting regions at one level."""
     smallest = engine.smallest_member(Fraction(level).limit_denominator(1000))
     options = EngineOptions(table_labels=24)
     by_rows = FoldEngine(engine.folds, allow_empty=engine.allow_empty, n_jobs=1, options=options)

@@ -53,7 +53,7 @@ print([0.0, time.process_time() - start])
 
 
 def measure() -> list[Figure]:
-    """Return the seconds of each question, then those of compiling beforehand and of what is left afterwards."""
+    """Return the seconds of each question, then of compiling beforehand and of what remains."""
     uses = {
         f"{n_labels} labels: {name}": (n_labels, name) for n_labels in (8, 30) for name in QUESTIONS
     }
@@ -70,7 +70,7 @@ def measure() -> list[Figure]:
 
 
 def _first_use(n_labels: int, name: str) -> tuple[float, float]:
-    """Return the seconds that importing numba and a question take in a process that finds nothing compiled."""
+    """Return the seconds of importing numba and of a question in a process without a cache."""
     with TemporaryDirectory() as cache:
         return _run(PROGRAM, cache, str(n_labels), QUESTIONS[name])
 

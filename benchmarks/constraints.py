@@ -90,7 +90,10 @@ def listing_figures() -> list[Figure]:
             "listed": partial(members_of, listed, level),
         }
         seconds = fastest(work, repeats=REPEATS, clock=time.process_time)
-        what = f"{LIST_LABELS} labels, {100 - 100 * level:.0f} %: all {rules.n_allowed:,} labelsets scored over pruned"
+        what = (
+            f"{LIST_LABELS} labels, {100 - 100 * level:.0f} %:"
+            f" all {rules.n_allowed:,} labelsets scored over pruned"
+        )
         figures.append(Figure(what, seconds["listed"] / seconds["pruned"], "x", at_least=1))
     return figures
 

@@ -5,11 +5,11 @@ One command, on a machine with nothing else to do::
     git worktree add --detach ../before 3c8330d && python -m benchmarks.engines ../before
 
 Every case runs in processes of its own, on one thread, first under the older sources and then under
-these, with outputs that are made up. Shown are microseconds of the processor for each object, the
-least of three runs of new predictions with everything compiled, and how many times as long the older
-engine takes; then CPU seconds of first questions with nothing compiled, beyond importing
-scikit-learn and numba, and how many functions are compiled for them. Answers that are certain are
-compared. ``--smoke`` takes two objects of each case.
+these, with synthetic outputs. Shown are CPU microseconds by object, the least of three runs of new
+predictions with everything compiled, and how many times as long the older engine takes; then CPU
+seconds of first questions with nothing compiled, beyond importing scikit-learn and numba, and how
+many functions are compiled for them. Answers that are certain are compared. ``--smoke`` takes two
+objects of each case.
 """
 
 import argparse
@@ -63,7 +63,9 @@ if n_folds > 1:
 QUESTIONS = """
 questions = {
     "best": lambda p: (p.labelsets, p.certain[:, None]),
-    "confidence, credibility": lambda p: (np.stack([p.confidence, p.credibility], 1), p.certain[:, None]),
+    "confidence, credibility": lambda p: (
+        np.stack([p.confidence, p.credibility], 1), p.certain[:, None]
+    ),
     "label maxima": lambda p: (p.label_p_values, True),
     "sizes": lambda p: sizes_of(p.region(0.1)),
 }

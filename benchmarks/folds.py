@@ -68,7 +68,7 @@ def folds_of(Y: Array, **parameters: Any) -> Array:
 
 
 def spread(Y: Array, folds: Array) -> float:
-    """Return how much the number of examples of a label differs between folds, averaged over the labels."""
+    """Return how much a label's number of examples differs between folds, on average."""
     counts = np.array(
         [Y[folds == fold].sum(axis=0, dtype=np.int64) for fold in range(folds.max() + 1)]
     )

@@ -43,10 +43,17 @@ def measure() -> list[Figure | Picture]:
             "growth_labels", "More labels, ten of them undecided", "labels", milliseconds, N_LABELS,
             _curves(label_tasks),
         ),
-        Picture("growth_memory", f"Memory for {Task(0).n_objects} objects", "labels", "MiB", N_LABELS, memory),
-        Picture("growth_folds", "More folds", "folds", milliseconds, N_FOLDS, _curves_and_table(fold_tasks)),
         Picture(
-            "growth_calibration", "More calibration examples", "calibration examples", milliseconds, N_CALIBRATION,
+            "growth_memory", f"Memory for {Task(0).n_objects} objects", "labels", "MiB", N_LABELS,
+            memory,
+        ),
+        Picture(
+            "growth_folds", "More folds", "folds", milliseconds, N_FOLDS,
+            _curves_and_table(fold_tasks),
+        ),
+        Picture(
+            "growth_calibration", "More calibration examples", "calibration examples",
+            milliseconds, N_CALIBRATION,
             _curves_and_table(calibration_tasks),
         ),
     ]  # fmt: skip

@@ -37,7 +37,7 @@ def measure() -> list[Figure]:
 
 
 def _seconds(line: str) -> tuple[float, float]:
-    """Return the seconds of importing scikit-learn and those of the line after it, in a new process."""
+    """Return the seconds of importing scikit-learn, and of the next line, in a new process."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(line=line)],
         capture_output=True,

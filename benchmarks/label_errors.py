@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 
 
 def measure() -> list[Figure | Table]:
-    """Return the average precision of finding wrong rows and labels, and by how much it is above cleanlab's."""
+    """Return the average precision of finding wrong rows and labels, and the gain over cleanlab."""
     if find_spec("cleanlab") is None:
         raise NotMeasuredError('cleanlab not installed: pip install -e ".[rivals]".')
     figures: list[Figure | Table] = []
@@ -83,7 +83,7 @@ def precisions(name: str, seed: int) -> dict[str, float]:
 
 
 def first_rows(name: str) -> tuple[Array, Array]:
-    """Return the objects and labels of a set, training and test part alike, as far as they are used."""
+    """Return the objects and labels of a set, training and test, up to the number used."""
     data = load_if_there(name)
     X = np.concatenate([np.asarray(data.X_train), np.asarray(data.X_test)])[:N_ROWS]
     return X, np.concatenate([data.Y_train, data.Y_test])[:N_ROWS].astype(int)

@@ -36,7 +36,7 @@ REPEATS = 7
 
 
 def measure() -> list[Figure]:
-    """Return the time of the loops and of the table, and the share of the machine's speed that the table reaches."""
+    """Return the time of the loops and of the table, and the table's share of machine speed."""
     tables = {f"lambda={penalty:g}: the table": _engine(penalty) for penalty in PENALTIES}
     tables |= {
         f"{name}, no bucket shared": without_shared_buckets(engine)
@@ -81,7 +81,7 @@ def fill(engine: FoldEngine) -> None:
 
 
 def without_shared_buckets(engine: FoldEngine) -> FoldEngine:
-    """Return an engine that takes every bucket for one without a calibration score inside, and so counts wrongly."""
+    """Return an engine that treats all buckets as free of calibration scores: counts are wrong."""
     other = engine.take(np.arange(engine.n_objects))
     tables = other.arrays.tables
     other.arrays.tables = tables._replace(buckets=np.maximum(tables.buckets, 0))

@@ -48,8 +48,8 @@ def measure() -> list[Figure | Table]:
         "memory to save, MB",
     ]
     rows = [
-        [name, one["pickle"] / 1e6, one["file"] / 1e6, one["pickle it"], one["save"], one["unpickle it"], one["load"],
-         one["memory"] / 1e6]
+        [name, one["pickle"] / 1e6, one["file"] / 1e6, one["pickle it"], one["save"],
+         one["unpickle it"], one["load"], one["memory"] / 1e6]
         for name, one in found.items()
     ]  # fmt: skip
     return [*ratios, Table("What a file takes", columns, rows)]

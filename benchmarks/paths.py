@@ -24,8 +24,8 @@ from labelsure.learners import outputs_of
 
 SIGNIFICANCE = 0.1
 REPEATS = 5
-SHAPES = {6: (2000, 4000), 8: (2000, 4000), 14: (2000, 1000), 22: (4000, 256), 100: (4000, 128), 200: (4000, 64),
-          374: (5000, 64), 1000: (11_000, 32)}  # fmt: skip
+SHAPES = {6: (2000, 4000), 8: (2000, 4000), 14: (2000, 1000), 22: (4000, 256), 100: (4000, 128),
+          200: (4000, 64), 374: (5000, 64), 1000: (11_000, 32)}  # fmt: skip
 """By the number of labels: examples that calibrate, and new objects."""
 
 BARS = {6: 5, 8: 5, 14: 50, 22: 300, 100: 300, 200: 300, 1000: 2000}
@@ -61,9 +61,9 @@ METHOD = (
     " best labelset of one object."
 )
 COLUMNS = (
-    "labels", "seen labelsets", "making predictions", "setting up a search", "best, confidence,"
-                                                                             " credibility", "p-value",
-    "contains", "top(5)", "inner, outer", "label p-values", "sizes, ms", "one row, ms", "calibrating, s",
+    "labels", "seen labelsets", "making predictions", "setting up a search",
+    "best, confidence, credibility", "p-value", "contains", "top(5)", "inner, outer",
+    "label p-values", "sizes, ms", "one row, ms", "calibrating, s",
 )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def row_of(n_labels: int, n_examples: int, n_objects: int) -> list[Any]:
 
 
 def with_learner() -> list[Figure]:
-    """Return what a call with one row takes, and one with many, and the learner's own part of it."""
+    """Return the time of a call with one row and with many, and the learner's share of it."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6000, 20))
     Y = (X @ rng.normal(size=(20, 6)) + rng.normal(size=(6000, 6)) > 1.5).astype(np.int8)

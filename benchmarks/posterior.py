@@ -68,7 +68,7 @@ def measures() -> dict[str, Measure]:
 
 
 def engine_of_measure(outputs: Outputs, measure: Measure) -> FoldEngine:
-    """Return the engine for the test objects, on one thread, with a measure fitted on each fold's training labels."""
+    """Return the engine for the test objects, on one thread; measures are fitted by fold."""
     folds = []
     for k, test in enumerate(outputs.test):
         own = outputs.fold_of == k

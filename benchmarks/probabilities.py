@@ -58,7 +58,7 @@ Array = np.ndarray[Any, Any]
 
 
 def measure(only: Sequence[str] | None = None, n_jobs: int = 1) -> list[Figure | Table]:
-    """Return the scores of all cases, those not asked for as they were kept, and which bars are met.
+    """Return the scores of all cases, saved ones unless measured again, and which bars are met.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def kept_rows() -> list[list[Any]]:
 
 
 def bars(scores: Array) -> list[Figure]:
-    """Return how many cases reach what is asked for; bars are shares of the cases that are there."""
+    """Return how many cases reach their targets; bars are shares of the available cases."""
     column = {name: scores[:, j] for j, name in enumerate(COLUMNS[1:])}
     own, seen, f1 = (column[f"macro F, {who}"] for who in ("learner", "seen", "f1"))
     n = len(scores)

@@ -60,7 +60,7 @@ Ways = dict[str, dict[str, Array]]
 
 
 def measure(part: str) -> list[Figure | Table | Picture]:
-    """Return what one set takes: limits kept, a table of means, and the share of objects done by answers given."""
+    """Return a set's costs: limits kept, a table of means, and the share of objects settled."""
     found = play_resplits(part, ExtraTreesClassifier(100, min_samples_leaf=2, max_features=0.3))
     pooled = None
     if part in POOLED:
@@ -108,7 +108,10 @@ def limits_kept(part: str, found: Ways, pooled: Ways | None) -> Iterator[Figure]
 
 def settled(level: float, cost: float) -> str:
     """Return the name of asking until an object is settled."""
-    return f"settled at {100 * level:.0f} %, {'labels only' if cost == inf else f'a labelset costs {cost:g}'}"
+    return (
+        f"settled at {100 * level:.0f} %,"
+        f" {'labels only' if cost == inf else f'a labelset costs {cost:g}'}"
+    )
 
 
 def certain(level: float, cost: float) -> str:
@@ -117,7 +120,7 @@ def certain(level: float, cost: float) -> str:
 
 
 def summary(values: dict[str, Array]) -> list[str]:
-    """Return the means over objects and resplits: labels, labelsets, cost with its standard error, wrong."""
+    """Return means over objects and resplits: labels, labelsets, cost (with error), wrong."""
     means = [mean(values[name], 2) for name in ("labels", "labelsets", "costs")]
     error = f"{standard_error(values['costs']):.2f}" if len(values["costs"]) > 1 else ""
     return [*means, error, mean(values["wrong"], 3)]
@@ -267,7 +270,7 @@ def costs_only(costs: Array) -> dict[str, Array]:
 
 
 def by_marginals(predictions: LabelsetPredictions, Y: Array, level: float) -> dict[str, Array]:
-    """Return the answers, and errors, of asking by marginals until a labelset's posterior probability is the level."""
+    """Return the answers, and errors, of asking by marginals up to a posterior probability."""
     labelsets = decode(np.arange(2 ** Y.shape[1]), Y.shape[1])
     counts, wrong = np.zeros(len(Y)), np.zeros(len(Y))
     for i, truth in enumerate(Y):

@@ -99,7 +99,7 @@ def _speeds(task: InductiveTask, crepes_seconds: float) -> list[Figure]:
 
 
 def disagreement(ours: np.ndarray[Any, Any], mulaconf: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Return the share of p-values that differ by more than float32 rounds, and the largest difference."""
+    """Return the share of p-values beyond float32 rounding of ours, and the largest difference."""
     n_labels = ours.shape[1].bit_length() - 1
     differences = np.abs(ours - mulaconf[:, reversed_bits(n_labels)])
     return float((differences > 1e-6).mean()), float(differences.max())
@@ -132,6 +132,6 @@ def _mulaconf_once(task: InductiveTask) -> Any:
 
 
 def _memory(function: Callable[[InductiveTask], Any], task: InductiveTask) -> float:
-    """Return by how many MiB one table makes a process grow, everything loaded and compiled beforehand."""
+    """Return the growth of a process in MiB by one table, with everything loaded and compiled."""
     function(task._replace(test_outputs=task.test_outputs[:1]))
     return float(peak_growth(partial(function, task))[1] / 2**20)

@@ -36,8 +36,8 @@ DATASETS = ("medical", "enron", "bibtex")
 LEVELS = (0.2, 0.1, 0.05)
 REPEATS = 3
 COLUMNS = (
-    "data set", "score", "level", "median size", "finished", "evaluations by labelset", "ns by labelset",
-    "of these in the kernel", "µs by object",
+    "data set", "score", "level", "median size", "finished", "evaluations by labelset",
+    "ns by labelset", "of these in the kernel", "µs by object",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Does ``labelsure predict`` read a million rows in bounded memory, and is it the learner that takes the time?"""
+"""Does ``labelsure predict`` read a million rows in bounded memory? Does the learner dominate?"""
 
 import resource
 import sys

@@ -1,4 +1,4 @@
-"""How Sphinx builds the documentation: ``make docs``, offline, with warnings as errors."""
+"""Sphinx settings: ``make docs`` builds offline, with warnings as errors."""
 
 import re
 from importlib import import_module
@@ -28,15 +28,13 @@ exclude_patterns = [
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"sklearn\..*"),  # built offline: no index of other sites is read
-    (
-        "py:meth",
-        r"\w+",
-    ),  # a method of the same class, seen from a table of classes
+    # a method of the same class, seen from a table of classes
+    ("py:meth", r"\w+"),
 ]
 suppress_warnings = ["config.cache"]
 
-# Markdown as GitHub shows it, too: links to headings, formulas in dollars and in fences called
-# math.
+# Markdown as GitHub shows it, too: links to headings, formulas in dollars and
+# in fences called math.
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]
@@ -101,13 +99,13 @@ SKLEARN_REQUEST = re.compile(r"set_\w+_request|get_metadata_routing")
 
 
 def skip_member(_app, _what, name, member, skip, _options):  # type: ignore[no-untyped-def]
-    """Leave out what scikit-learn adds to every estimator, whose texts refer to its own site."""
+    """Skip methods that scikit-learn adds: they refer to its own site."""
     from_sklearn = str(getattr(member, "__module__", "")).startswith("sklearn")
     return True if from_sklearn or SKLEARN_REQUEST.fullmatch(name) else skip
 
 
 def find_home(app, env, node, contents):  # type: ignore[no-untyped-def]
-    """Lead ``labelsure.Name`` and a bare ``Name`` to the page of the room that has it."""
+    """Link ``labelsure.Name`` and a bare ``Name`` to the page of its room."""
     if node.get("refdomain") != "py":
         return None
     name, dot, member = (

@@ -38,7 +38,8 @@ for name, fails in (("all is well", False), ("five sensors fail", True)):
         martingale.update(arriving.update(score))
     axes.plot(martingale.log10_path, label=name)
     print(
-        f"{name}: {'no alarm' if martingale.alarm is None else f'alarm at object {martingale.alarm}'}"
+        f"{name}:"
+        f" {'no alarm' if martingale.alarm is None else f'alarm at object {martingale.alarm}'}"
     )
 axes.axhline(2, color="grey", linestyle=":", label="alarm")
 axes.axvline(400, color="grey", linewidth=0.5)

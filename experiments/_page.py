@@ -18,18 +18,21 @@ ACCURACIES = ("subset_accuracy", "macro_f")
 SLACK = 0.01
 """How far subset accuracy and macro F may fall below the learner's."""
 
-READING = """\
-Of each set the learner with the smallest regions: mean number of labelsets in a region at 90 %, with more
-than 20 labels 2 to the median of its binary logarithm, of the default measure, of log loss with the
-frequencies of labelsets (`{}`, with more than 20 labels `{}`), and of the most
-frequent labelsets whatever the object; the share of regions of the default measure that miss, in percent;
-then how good `predict` is beside the learner alone.
-"""
+READING = (
+    "Of each set the learner with the smallest regions: mean number of labelsets in a region at"
+    " 90 %, with more\n"
+    "than 20 labels 2 to the median of its binary logarithm, of the default measure, of log loss"
+    " with the\n"
+    "frequencies of labelsets (`{}`, with more than 20 labels `{}`), and of the most\n"
+    "frequent labelsets whatever the object; the share of regions of the default measure that miss,"
+    " in percent;\n"
+    "then how good `predict` is beside the learner alone.\n"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A learner, a measure and a guarantee on a data set, with the figures of each resplit by its number."""
+    """A learner, a measure and a guarantee on a data set, with the figures of each resplit."""
 
     dataset: str
     learner: str
@@ -57,7 +60,7 @@ class Row:
         return fmean(one["sizes"][level] for one in figures)
 
     def exceeds(self, level: str) -> bool:
-        """Tell whether the error is more than two binomial standard deviations of one test part above nominal."""
+        """Tell whether the error exceeds nominal by two binomial standard deviations."""
         share = 1 - float(level) / 100
         return self.mean("errors", level) > 100 * (
             share + 2 * sqrt(share * (1 - share) / self.n_test)
@@ -72,7 +75,7 @@ def look_up(figures: Any, keys: Sequence[str]) -> float:
 
 
 def write_findings(documents: dict[str, dict[str, Any]], *, n_missing: int = 0) -> str:
-    """Return the block in Markdown for results files by name, of whose plan some cells may still be missing."""
+    """Return the Markdown block for results files by name; cells of the plan may be missing."""
     by_name = {name: read_rows(document) for name, document in documents.items()}
     default = [
         row for name, rows in by_name.items() if name.startswith(("new-", "pool-")) for row in rows
@@ -177,7 +180,7 @@ def exact_findings(rows: Sequence[Row]) -> list[str]:
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """Return how many errors are above nominal, each combination of data, learner, measure and guarantee once."""
+    """Return how many errors are above nominal, once per data set, learner, measure, guarantee."""
     distinct = {
         (row.dataset, row.learner, row.measure, row.guarantee): row for row in rows
     }.values()
@@ -190,7 +193,7 @@ def counted(rows: Sequence[Row]) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Return the table: a line for each data set, with the learner that has the smallest regions."""
+    """Return the table: a row per data set, with the learner that has the smallest regions."""
     head = [
         "set",
         "learner",

@@ -47,11 +47,11 @@ DEFAULTS = ("posterior", "log-loss+prior")
 """The default measure, and log loss with the frequencies of labelsets."""
 
 NEW = ("posterior", "log-loss:0.01+unseen:1", "log-loss:0.01+prior:1", "auto")
-"""What ``auto`` chooses from with more than 20 labels, the default measure among it, and ``auto``."""
+"""Candidates of ``auto`` with more than 20 labels, with the default measure, and ``auto``."""
 
 NEW_FEW_LABELS = ("log-loss+prior", "small-posterior-forest", *NEW)
 NEW_MANY_LABELS = ("log-loss+unseen:3", *NEW)
-"""The same with log loss and frequencies, and with what ``auto`` also chooses from with few labels."""
+"""The same with log loss and frequencies, and the candidates of ``auto`` with few labels."""
 
 JOINT = ("signed-oof+hp", "label-wise-oof", "forest")
 ML_RBF = ("mahalanobis", "mahalanobis+hp", "signed", "signed+hp", "label-wise", "forest")
@@ -74,7 +74,7 @@ class Run:
     objects: int | None = None
 
     def cells(self) -> list[tuple[str, str, str, int]]:
-        """Return learner, measure, guarantee and resplit of every cell, those of the baseline too."""
+        """Return learner, measure, guarantee and resplit of every cell, baseline included."""
         pairs = dict.fromkeys([*product(self.learners, self.measures), BASELINE])
         rest = product(range(self.resplits), pairs, self.guarantees)
         return [(*pair, guarantee, resplit) for resplit, pair, guarantee in rest]
@@ -144,7 +144,7 @@ def _many_labels(
 
 
 def _with_baseline(runs: Sequence[Run]) -> list[Run]:
-    """Return runs, and before them the baseline alone, which takes seconds, on the same resplits and guarantees."""
+    """Return runs, preceded by the fast baseline on the same resplits and guarantees."""
     longest = {run.guarantees: run for run in sorted(runs, key=lambda run: run.resplits)}
     learner, measure = BASELINE
     return [

@@ -1,4 +1,4 @@
-"""Measure learners, measures and guarantees over random resplits; finished cells are kept in a results file."""
+"""Measure learners, measures and guarantees over random resplits, with results cached in a file."""
 # ruff: noqa: T201 - a command prints
 
 import json
@@ -128,7 +128,7 @@ def accuracies(Y: Any, predicted: Any) -> dict[str, float]:
 
 
 def logarithms(region: Any) -> dict[str, float]:
-    """Return median and mean of the binary logarithm of the sizes, an empty region counted as one labelset."""
+    """Return median and mean of log2 of the sizes, an empty region counted as one labelset."""
     bits = [log2(max(size.value, 1)) for size in region.size_estimates]
     return {"log2_sizes": median(bits), "log2_mean": fmean(bits)}
 
@@ -152,7 +152,7 @@ def make_learner(name: str, X: Any) -> Any:
 
 
 def one_hot(data: Any) -> Any:
-    """Return the features with a column of zeros and ones for each value of each nominal one, after all others."""
+    """Return the numeric features, then one 0/1 column per value of each nominal feature."""
     if not data.categories:
         return data.X
     nominal = [data.feature_names.index(name) for name in data.categories]

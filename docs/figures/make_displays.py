@@ -47,7 +47,7 @@ def draw_all() -> None:
 
 
 def choose_example(predictions: Any, truth: Any) -> int:
-    """Return the first object with a few labelsets left at 80 % confidence, the true one among them and not first."""
+    """Return an object with few labelsets at 80 %, the true one among them and not first."""
     sizes = predictions.region(0.2).sizes
     inside = predictions.region(0.2).contains(truth) & (predictions.labelsets != truth).any(axis=1)
     return int(((sizes >= 4) & (sizes <= 6) & inside).argmax())

@@ -27,7 +27,7 @@ OBJECT = 174
 N_SHOWN = 7
 LEVELS = (0.20, 0.10, 0.05)
 COLOURS = ("#0b5394", "#3d85c6", "#9fc5e8", "#d9d9d9")
-"""Of labelsets in the 80 % region, in the 90 % region only, in the 95 % region only, and in none."""
+"""Of labelsets in the 80 % region, only in the 90 % region, only in the 95 % region, in none."""
 
 ANSWERS = {
     "sure": ("#0b5394", "white"),
@@ -122,7 +122,10 @@ def draw_counting() -> None:
         axes.scatter(known[~stranger], np.full((~stranger).sum(), height), s=70, color="#d9d9d9")
         axes.scatter(known[stranger], np.full(stranger.sum(), height), s=70, color="#3d85c6")
         axes.plot([score, score], [height - 0.35, height + 0.35], color="#c00000", linewidth=2)
-        count = f"{stranger.sum()} of 19 are at least as strange:  p = {stranger.sum() + 1}/20 = {p_value:.2f}"
+        count = (
+            f"{stranger.sum()} of 19 are at least as strange: "
+            f" p = {stranger.sum() + 1}/20 = {p_value:.2f}"
+        )
         text = f"is it {name}?  {count}"
         axes.annotate(
             text,
@@ -171,7 +174,7 @@ def draw_promise(data: Any, predictions: LabelsetPredictions) -> None:
 
 
 def draw_doubtful() -> None:
-    """Draw how many wrong rows of yeast are found by looking at the most doubtful ones, and at others."""
+    """Draw how many wrong rows of yeast are found by reviewing suspicious ones, and others."""
     data = load_dataset("yeast")
     X, Y = data.X_train, data.Y_train
     rng = np.random.default_rng(1)
@@ -204,7 +207,7 @@ def draw_doubtful() -> None:
 
 
 def draw_answers() -> None:
-    """Draw the F-measure of the labels of birds for the learner alone and for each metric to answer for."""
+    """Draw the F-measure of the labels of birds for the learner alone and for each metric."""
     data, learner = load_dataset("birds"), RandomForestClassifier(100, random_state=0)
     X, Y = np.concatenate([data.X_train, data.X_test]), np.concatenate([data.Y_train, data.Y_test])
     scores: dict[str, list[float]] = {}

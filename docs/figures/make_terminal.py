@@ -1,4 +1,4 @@
-"""The picture of a terminal in docs/command-line.md: what the commands of the page print, photographed by Chromium.
+"""The terminal picture in docs/command-line.md: the page's commands, rendered by Chromium.
 
 Run it with ``python docs/figures/make_terminal.py``; it takes Debian's package chromium, and
 playwright.

@@ -124,7 +124,7 @@ def count(text: str) -> int:
 
 
 def jobs(text: str) -> int:
-    """Return a number of jobs as joblib reads it: -1 for all cores, -2 for all but one.
+    """Return a number of jobs, at most one per core: -1 for all cores, -2 for all but one.
 
     Examples
     --------

@@ -266,7 +266,7 @@ class FullConformalClassifier(WrappingClassifier):
     def _assume(
         self, everyone: MatrixLike, i: int, code: int, order: IntArray
     ) -> tuple[int, int, int]:
-        """Train with an assumed labelset; return its score and the counts of scores >= and > it."""
+        """Assume a labelset and train; return the counts of scores >= and > its own, and that."""
         n_examples = len(self.Y_)
         X = _safe_indexing(everyone, np.where(order == n_examples, n_examples + i, order))
         Y: LabelMatrix = np.vstack([self.Y_, decode(np.array([code]), self.n_labels_)])[order]

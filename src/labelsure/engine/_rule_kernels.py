@@ -78,7 +78,7 @@ def obeys(words: Words, mode: Words, begin: Integer, rules: Rules) -> bool:
     Requires : words, mode (W,)
     Cost : O(terms of all)
     """
-    for c in range(rules.most.shape[0]):  # noqa: SIM110
+    for c in range(rules.most.shape[0]):
         if least_sum(c, words, mode, begin, rules) > rules.most[c]:
             return False
     return True
