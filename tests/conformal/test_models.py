@@ -5,9 +5,9 @@ import pytest
 from counting import Counting, make_data
 from sklearn.model_selection import KFold
 
-from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._models import INNER_FOLDS, fit_models, out_of_fold_outputs
 from labelsure.conformal._splits import Split
+from labelsure.conformal._training_data import TrainingData
 from labelsure.measures import Need
 
 X, Y = make_data(45)
@@ -16,7 +16,8 @@ SPLITS = [Split(*split) for split in KFold(3, shuffle=True, random_state=0).spli
 
 def fit(needs=(), *, estimator=None, n_jobs=None):
     estimator = Counting() if estimator is None else estimator
-    return fit_models(estimator, X, Y, SPLITS, seeds=[1, 2, 3], needs=list(needs), n_jobs=n_jobs)
+    data = TrainingData(X, Y)
+    return fit_models(estimator, data, SPLITS, seeds=[1, 2, 3], needs=list(needs), n_jobs=n_jobs)
 
 
 def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
@@ -42,5 +43,5 @@ def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
 @pytest.mark.parametrize("groups", [None, np.array([0, 1])], ids=["alone", "groups"])
 def test_out_of_fold_outputs_of_two_examples_come_from_each_other(groups):
     Counting.fits.clear()
-    out_of_fold_outputs(Counting(), X[:2], Y[:2], seed=0, metadata=Metadata(groups=groups))
+    out_of_fold_outputs(Counting(), TrainingData(X[:2], Y[:2], groups=groups), seed=0)
     assert sorted(len(trained_on) for trained_on, _ in Counting.fits) == [1, 1]

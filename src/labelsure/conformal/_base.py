@@ -35,7 +35,6 @@ from labelsure.conformal._calibrator import (
 )
 from labelsure.conformal._choices import CHOICES, Choices, check_choices, check_guarantee
 from labelsure.conformal._merging import sizes_of_groups
-from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
 from labelsure.conformal._training_data import TrainingData, check_groups, route_params, router_of
@@ -527,21 +526,16 @@ class LabelsetClassifier(WrappingClassifier):
         categories, weights = choices.describe(data.X, data.Y, np.concatenate(rows))
         *model_seeds, draw_seed = seeds
         usable = data.usable_by(self.estimator)
-        marked: Any = data.Y
-        if data.unknown is not None and usable.all():
-            marked = np.where(data.unknown, np.nan, data.Y)
 
         # models
         models = fit_models(
             self.estimator,
-            data.X,
-            marked,
+            data,
             splits,
             seeds=model_seeds,
             needs=[measure.needs] if training is None else [],
             n_jobs=self.n_jobs,
             fitted=fitted,
-            metadata=Metadata(data.params, {}, data.groups),
             trainable=usable,
             memory=self.memory,
         )

@@ -39,6 +39,7 @@ from labelsure.conformal._calibrator import STRANGEST, score_examples
 from labelsure.conformal._guarantees import add_conditions, state_guarantee
 from labelsure.conformal._models import fit_model
 from labelsure.conformal._probabilities import Candidates, recalibrated
+from labelsure.conformal._training_data import TrainingData
 from labelsure.engine import Constraint
 from labelsure.engine._fold_engine import StoredEngine
 from labelsure.engine._weighing import Weighing
@@ -237,7 +238,7 @@ class FullConformalClassifier(WrappingClassifier):
         """
         X, choices = self._check_objects(X), self.choices_
         with one_thread():
-            model = fit_model(self.base_, self.X_, self.Y_, seed=self.seed_)
+            model = fit_model(self.base_, TrainingData(self.X_, self.Y_), seed=self.seed_)
             known, outputs = (outputs_of(model, rows, self.n_labels_) for rows in (self.X_, X))
             measure = clone(self.measure_).fit(self.Y_, outputs=known, X=self.X_)
         found = measure.posterior(outputs, X)
@@ -281,7 +282,8 @@ class FullConformalClassifier(WrappingClassifier):
     def _score(self, X: MatrixLike, Y: LabelMatrix) -> IntArray:
         """Train on all examples and return their scores, everything treating them alike."""
         with one_thread():
-            outputs = outputs_of(fit_model(self.base_, X, Y, seed=self.seed_), X, self.n_labels_)
+            model = fit_model(self.base_, TrainingData(X, Y), seed=self.seed_)
+            outputs = outputs_of(model, X, self.n_labels_)
             features = X if Need.FEATURES in self.measure_.needs else None
             fitted = clone(self.measure_).fit(Y, outputs=outputs, X=features)
             return score_examples(fitted, outputs, Y, X)

@@ -29,7 +29,6 @@ from labelsure.conformal._base import WrappingClassifier
 from labelsure.conformal._calibrator import check_one_fold, keys_of
 from labelsure.conformal._guarantees import state_groups, state_guarantee
 from labelsure.conformal._merging import GroupSizes, sizes_of_groups
-from labelsure.conformal._metadata import Metadata
 from labelsure.conformal._models import fit_models, outputs_of_models
 from labelsure.conformal._outputs import read_per_fold, rows_of_folds
 from labelsure.conformal._splits import Split, hold_out, leave_out_unusable, make_splits
@@ -544,21 +543,17 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             params: dict[str, Any] = {"groups": data.groups, "split_params": split_params}
             splits = make_splits(self.cv, data.X, data.Y, seed, **params)
         complementary = all(len(split.train) + len(split.calibration) == n for split in splits)
-        marked: Any = data.Y
-        if data.unknown is not None and not self.prefit:
+        if not self.prefit:
             splits = leave_out_unusable(splits, data.usable_by(self.estimator))
-            marked = np.where(data.unknown, np.nan, data.Y)
         *seeds, self.draw_seed_ = draw_seeds(random, len(splits) + 1)
         models = fit_models(
             self.estimator,
-            data.X,
-            marked,
+            data,
             splits,
             seeds=seeds,
             needs=[],
             n_jobs=self.n_jobs,
             fitted=fitted,
-            metadata=Metadata(data.params, {}, data.groups),
             memory=self.memory,
         )
         self.models_ = [fold.model for fold in models]

@@ -1,6 +1,5 @@
 """Stage one: a classifier is fitted on the training part of every split, and asked for outputs."""
 
-import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,17 +11,15 @@ from sklearn.utils.parallel import delayed
 from labelsure._checks import (
     BoolArray,
     FloatArray,
-    LabelMatrix,
     MatrixLike,
     check_flag,
-    split_unknown,
 )
 from labelsure._parallel import count_threads, one_thread, progress_bar, run_jobs
 from labelsure._random import draw_seeds, set_missing_seeds
 from labelsure.conformal._memory import run_kept
-from labelsure.conformal._metadata import NO_METADATA, Metadata
 from labelsure.conformal._sharing import N_MODELS, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
+from labelsure.conformal._training_data import TrainingData
 from labelsure.learners import FittedBase, fit_base, outputs_of
 from labelsure.learners._adapter import fit_known
 from labelsure.learners._pool_base import LogitPool
@@ -43,7 +40,7 @@ folds would take longer than four, whose models are shared."""
 
 
 class FoldModel(NamedTuple):
-    """A fold's fitted classifier, with the outputs that fit and calibrate its measure.
+    """A fold's fitted classifier, with the outputs that its measure is fitted on and calibrated with.
 
     Attributes
     ----------
@@ -57,21 +54,17 @@ class FoldModel(NamedTuple):
         The same from models that had not seen the example; rows of NaN where there is none.
     shared : SharedModels or None
         The models that other folds use too, where they had a part in it.
-    seconds, out_of_fold_seconds : float
-        What the model and its outputs took the processor, and what those of the other models did.
     """
 
     model: FittedBase
     outputs: FloatArray
     training_outputs: FloatArray | None = None
     out_of_fold_outputs: FloatArray | None = None
-    seconds: float = 0.0
-    out_of_fold_seconds: float = 0.0
     shared: SharedModels | None = None
 
 
 def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
-    """Raise ValueError, before anything is fitted, if the estimator cannot be a classifier.
+    """Raise ValueError where the estimator cannot be a classifier, so that nothing is fitted in vain.
 
     Parameters
     ----------
@@ -110,26 +103,24 @@ def tags_of(estimator: Any) -> Any:
 
 def fit_models(
     estimator: Any,
-    X: MatrixLike,
-    Y: LabelMatrix,
+    data: TrainingData,
     splits: Sequence[Split],
     *,
     seeds: Sequence[int],
     needs: Sequence[Need],
     n_jobs: int | None,
     fitted: Sequence[Any] | None = None,
-    metadata: Metadata = NO_METADATA,
     trainable: BoolArray | None = None,
     memory: Any = None,
 ) -> list[FoldModel]:
-    """Fit a copy of the classifier on each training part and compute outputs, with a progress bar.
+    """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
 
     Parameters
     ----------
     estimator : classifier or None
         Unfitted; None is the default.
-    X, Y : array-likes of n rows
-        All examples; NaN where a label is unknown, for estimators that learn labels apart.
+    data : TrainingData
+        All examples.
     splits : sequence of Split
         Which of them train and which calibrate.
     seeds : sequence of int
@@ -140,42 +131,30 @@ def fit_models(
         As in joblib; results do not depend on it.
     fitted : sequence of classifiers or None
         Models that are fitted already, one for each split: they are only asked.
-    metadata : Metadata
-        What comes with the rows: weights and the like for the classifier's fit, and groups that
-        inner folds keep together.
     trainable : bool array of shape (n,) or None
         Which examples the classifier can learn from; None: all.
     memory : str, path, joblib.Memory or None
         A folder that keeps what is finished, for a later call with the same arguments.
     """
-    metadata.check_training_parts(splits)
+    _check_weights(data, splits)
     honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
     pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
     group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_MODELS)
     shared = None
     if fitted is None and (honest or pooled):
-        usable = np.ones(len(Y), dtype=bool) if trainable is None else trainable
-        shared = share_models(splits, usable, metadata.groups, seed=group_seed)
+        usable = np.ones(len(data.Y), dtype=bool) if trainable is None else trainable
+        shared = share_models(splits, usable, data.groups, seed=group_seed)
     models = [None] * len(splits) if fitted is None else fitted
     jobs = [
         delayed(_fit_fold)(
-            estimator,
-            X,
-            Y,
-            split,
-            model,
-            needs=needs,
-            seed=seed,
-            shared=shared is not None,
-            metadata=metadata,
+            estimator, data, split, model, needs=needs, seed=seed, shared=shared is not None
         )
         for seed, split, model in zip(seeds, splits, models, strict=True)
     ]
     require = None if fitted is None else "sharedmem"
     if shared is not None:
         for model, seed in enumerate(shared_seeds[: shared.n_models]):
-            part = shared.split(model)
-            jobs.append(delayed(_fit_and_ask)(estimator, X, Y, part, seed=seed, metadata=metadata))
+            jobs.append(delayed(_fit_and_ask)(estimator, data, shared.split(model), seed=seed))
     if memory is None or fitted is not None:
         done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
     else:
@@ -183,65 +162,64 @@ def fit_models(
     folds = done[: len(splits)]
     if shared is None:
         return folds
-    answers = [answer for answer, _ in done[len(splits) :]]
-    seconds = sum(took for _, took in done[len(splits) :]) / len(splits)
-    folds = [fold._replace(out_of_fold_seconds=seconds, shared=shared) for fold in folds]
+    answers = done[len(splits) :]
+    folds = [fold._replace(shared=shared) for fold in folds]
     return [
-        _finish_fold(
-            fold, shared.gather(split, answers), X, Y, split, needs=needs, metadata=metadata
-        )
+        _finish_fold(fold, shared.gather(split, answers), data, split, needs=needs)
         for fold, split in progress_bar(
             list(zip(folds, splits, strict=True)), description="finishing folds"
         )
     ]
 
 
+def _check_weights(data: TrainingData, splits: Sequence[Split]) -> None:
+    """Raise ValueError where all examples that train a model have the weight 0."""
+    if data.sample_weight is None:
+        return
+    weights = np.asarray(data.sample_weight)
+    for k, split in enumerate(splits):
+        if not weights[split.train].any():
+            raise ValueError(
+                f"sample_weight must not be 0 for all training examples of a fold, as of fold {k}."
+            )
+
+
 def _fit_fold(
     estimator: Any,
-    X: MatrixLike,
-    Y: LabelMatrix,
+    data: TrainingData,
     split: Split,
     model: Any,
     *,
     needs: Sequence[Need],
     seed: int,
     shared: bool,
-    metadata: Metadata,
 ) -> FoldModel:
     """Return a fold's model with its outputs; where models are shared, without what needs those."""
-    # CPU time of this process, in which nothing else runs
-    start, n_labels = time.process_time(), Y.shape[1]
+    n_examples, n_labels = data.Y.shape
     out_of_fold = None
-    trained_on = _safe_indexing(X, split.train) if len(split.train) else None
     # a model that was trained elsewhere may be calibrated with all there is, whatever kind of table
-    # that may be
-    asked = X if len(split.calibration) == len(Y) else _safe_indexing(X, split.calibration)
+    # that may be: nothing is taken from it
+    trained_on = data.take(split.train) if len(split.train) else TrainingData(None, data.Y[:0])
+    everything = len(split.calibration) == n_examples
+    calibrating = data.X if everything else _safe_indexing(data.X, split.calibration)
     with one_thread():
-        own = metadata.take(X, split.train)
         if model is None:
-            model = fit_model(
-                estimator, trained_on, Y[split.train], seed=seed, members_only=shared, metadata=own
-            )
+            model = fit_model(estimator, trained_on, seed=seed, members_only=shared)
         if shared and _is_unfinished(model):
-            return FoldModel(model, np.empty((0, n_labels)), seconds=time.process_time() - start)
-        outputs, training = _ask(model, trained_on, asked, n_labels, needs)
-        seconds = time.process_time() - start
+            return FoldModel(model, np.empty((0, n_labels)))
+        outputs, training = _ask(model, trained_on.X, calibrating, n_labels, needs)
         if not shared and any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
             # a pool has them already, and nobody needs them again
             out_of_fold = getattr(model.estimator, "__dict__", {}).pop("out_of_fold_outputs_", None)
             if out_of_fold is None:
-                out_of_fold = out_of_fold_outputs(
-                    estimator, trained_on, Y[split.train], seed=seed, metadata=own
-                )
-    return FoldModel(
-        model, outputs, training, out_of_fold, seconds, time.process_time() - start - seconds
-    )
+                out_of_fold = out_of_fold_outputs(estimator, trained_on, seed=seed)
+    return FoldModel(model, outputs, training, out_of_fold)
 
 
 def _ask(
     model: Any, trained_on: MatrixLike, asked: MatrixLike, n_labels: int, needs: Sequence[Need]
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Return a fitted model's outputs for calibration and, where needed, training examples."""
+    """Return a fitted model's outputs for its calibration examples and, where needed, for its training examples."""
     wanted = any(
         Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs
     )
@@ -250,57 +228,41 @@ def _ask(
     ) if wanted else None
 
 
-def _fit_and_ask(
-    estimator: Any,
-    X: MatrixLike,
-    Y: LabelMatrix,
-    split: Split,
-    *,
-    seed: int,
-    metadata: Metadata = NO_METADATA,
-) -> tuple[FloatArray, float]:
-    """Return a shared model's predictions for the examples it left out, and the seconds taken.
+def _fit_and_ask(estimator: Any, data: TrainingData, split: Split, *, seed: int) -> FloatArray:
+    """Return what a shared model says about the examples that it left out.
 
     Of a pool these are the logits of its members, (m, q, M), else outputs, (m, q).
     """
-    start = time.process_time()
     with one_thread():
-        trained_on, asked = (_safe_indexing(X, rows) for rows in split)
-        own = metadata.take(X, split.train)
-        model = fit_model(
-            estimator, trained_on, Y[split.train], seed=seed, members_only=True, metadata=own
-        )
-        unfinished = _is_unfinished(model)
-        answer = (
-            model.estimator.member_outputs(asked)
-            if unfinished
-            else outputs_of(model, asked, Y.shape[1])
-        )
-    return answer, time.process_time() - start
+        model = fit_model(estimator, data.take(split.train), seed=seed, members_only=True)
+        left_out = _safe_indexing(data.X, split.calibration)
+        if _is_unfinished(model):
+            logits: FloatArray = model.estimator.member_outputs(left_out)
+            return logits
+        return outputs_of(model, left_out, data.Y.shape[1])
 
 
 def _finish_fold(
     fold: FoldModel,
     answers: FloatArray,
-    X: MatrixLike,
-    Y: LabelMatrix,
+    data: TrainingData,
     split: Split,
     *,
     needs: Sequence[Need],
-    metadata: Metadata,
 ) -> FoldModel:
-    """Return the fold with out-of-fold outputs; a pool first learns weights from shared models."""
+    """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
     if not _is_unfinished(fold.model):
         return fold._replace(out_of_fold_outputs=answers)
     pool = fold.model.estimator
     known = rows_with_outputs(answers)
-    weights = metadata.take(X, split.train).sample_weight
+    trained_on = data.take(split.train)
+    weights = trained_on.sample_weight
     weights = None if weights is None else np.asarray(weights)[known]
-    pool.learn_weights(answers[known], Y[split.train][known], weights)
+    pool.learn_weights(answers[known], trained_on.Y[known], weights)
     with one_thread():
-        trained_on, asked = (_safe_indexing(X, rows) for rows in split)
-        outputs, training = _ask(fold.model, trained_on, asked, Y.shape[1], needs)
-    out_of_fold = np.full((len(known), Y.shape[1]), np.nan)
+        calibrating = _safe_indexing(data.X, split.calibration)
+        outputs, training = _ask(fold.model, trained_on.X, calibrating, data.Y.shape[1], needs)
+    out_of_fold = np.full(trained_on.Y.shape, np.nan)
     out_of_fold[known] = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
     return fold._replace(
         outputs=outputs, training_outputs=training, out_of_fold_outputs=out_of_fold
@@ -313,94 +275,82 @@ def _is_unfinished(model: Any) -> bool:
     return isinstance(pool, LogitPool) and not hasattr(pool, "weights_")
 
 
-def out_of_fold_outputs(
-    estimator: Any, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata = NO_METADATA
-) -> FloatArray:
+def out_of_fold_outputs(estimator: Any, data: TrainingData, *, seed: int) -> FloatArray:
     """Return outputs from models that were trained neither on the example nor on its group."""
-    outputs = np.full(Y.shape, np.nan)
-    if len(Y) < 2:
-        return np.full(Y.shape, 0.5)  # no other example tells anything about it
-    for split in _inner_splits(X, Y, seed, metadata):
-        own = metadata.take(X, split.train)
-        model = fit_model(
-            estimator, _safe_indexing(X, split.train), Y[split.train], seed=seed, metadata=own
-        )
-        outputs[split.calibration] = outputs_of(
-            model, _safe_indexing(X, split.calibration), Y.shape[1]
-        )
+    n_examples, n_labels = data.Y.shape
+    if n_examples < 2:
+        return np.full(data.Y.shape, 0.5)  # no other example tells anything about it
+    outputs = np.full(data.Y.shape, np.nan)
+    for split in _inner_splits(data, seed):
+        model = fit_model(estimator, data.take(split.train), seed=seed)
+        left_out = _safe_indexing(data.X, split.calibration)
+        outputs[split.calibration] = outputs_of(model, left_out, n_labels)
     return outputs
 
 
-def _inner_splits(X: MatrixLike, Y: LabelMatrix, seed: int, metadata: Metadata) -> list[Split]:
+def _inner_splits(data: TrainingData, seed: int) -> list[Split]:
     """Return the folds of a training part that give it out-of-fold outputs."""
-    if metadata.groups is None:
+    X, Y, groups = data.X, data.Y, data.groups
+    if groups is None:
         return make_splits(min(INNER_FOLDS, len(Y)), X, Y, seed)
-    n_groups = int(metadata.groups.max()) + 1
+    n_groups = int(groups.max()) + 1
     if n_groups < 2:
         raise ValueError(
             "Out-of-fold outputs need at least 2 groups in every training part, got 1. Use fewer"
             " folds."
         )
-    return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=metadata.groups)
+    return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=groups)
 
 
-def _fit_pool_by_groups(
-    pool: LogitPool, X: MatrixLike, Y: LabelMatrix, *, seed: int, metadata: Metadata
-) -> LogitPool:
+def _fit_pool_by_groups(pool: LogitPool, data: TrainingData, *, seed: int) -> LogitPool:
     """Fit a pool whose inner folds keep groups together; its own would tear them apart."""
-    splits = _inner_splits(X, Y, seed, metadata)
-    answers = [_fit_and_ask(pool, X, Y, split, seed=seed, metadata=metadata)[0] for split in splits]
-    logits = np.empty((len(Y), *answers[0].shape[1:]))
+    splits = _inner_splits(data, seed)
+    answers = [_fit_and_ask(pool, data, split, seed=seed) for split in splits]
+    logits = np.empty((len(data.Y), *answers[0].shape[1:]))
     for split, answer in zip(splits, answers, strict=True):
         logits[split.calibration] = answer
-    fitted: LogitPool = pool.fit_members(X, Y, **metadata.learner).learn_weights(
-        logits, Y, metadata.sample_weight
+    fitted: LogitPool = pool.fit_members(data.X, data.Y, **data.params).learn_weights(
+        logits, data.Y, data.sample_weight
     )
     return fitted
 
 
 def fit_model(
-    estimator: Any,
-    X: MatrixLike,
-    Y: LabelMatrix,
-    *,
-    seed: int,
-    members_only: bool = False,
-    metadata: Metadata = NO_METADATA,
+    estimator: Any, data: TrainingData, *, seed: int, members_only: bool = False
 ) -> FittedBase:
-    """Fit a copy of the classifier, the default for None; ``seed`` replaces each random_state=None.
+    """Fit a copy of the classifier, the default for None.
 
-    Where that fails and the classifier seems to be for one label at a time, say what to do. With
-    ``members_only``, the weights of a pool are left to be learned. The classifier's fit gets what
-    ``metadata`` has for it.
+    ``seed`` is used wherever the user left a random_state at None. Where the fit fails and the
+    classifier seems to be for one label at a time, say what to do. With ``members_only``, the
+    weights of a pool are left to be learned.
     """
+    n_labels = data.Y.shape[1]
     copy = clone(resolve_learner(estimator))
     set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
     if (
-        (members_only or metadata.groups is not None)
+        (members_only or data.groups is not None)
         and isinstance(copy, LogitPool)
         and copy.learns_from_folds
     ):
         if members_only:
-            pool = copy.fit_members(X, Y, **metadata.learner)
+            pool = copy.fit_members(data.X, data.Y, **data.params)
         else:
-            pool = _fit_pool_by_groups(copy, X, Y, seed=seed, metadata=metadata)
-        everything = np.ones(Y.shape[1], dtype=bool)
+            pool = _fit_pool_by_groups(copy, data, seed=seed)
+        everything = np.ones(n_labels, dtype=bool)
         return FittedBase(pool, learned=everything, fixed=np.where(everything, np.nan, 0.0))
-    filled, unknown = split_unknown(Y)
-    if unknown is not None:
-        return fit_known(copy, X, filled.astype(np.int8), unknown, **metadata.learner)
+    if data.unknown is not None:
+        return fit_known(copy, data.X, data.Y, data.unknown, **data.params)
     try:
-        return fit_base(copy, X, Y, **metadata.learner)
+        return fit_base(copy, data.X, data.Y, **data.params)
     except ValueError as error:
         tags = tags_of(copy)
         known = tags is not None and tags.classifier_tags is not None
-        if Y.shape[1] == 1 or (
+        if n_labels == 1 or (
             known and (tags.classifier_tags.multi_label or tags.target_tags.multi_output)
         ):
             raise
         raise ValueError(
-            f"estimator could not be fitted on {Y.shape[1]} labels: {error} If it learns one label"
+            f"estimator could not be fitted on {n_labels} labels: {error} If it learns one label"
             f" at a time, wrap it: OneVsRestClassifier({type(copy).__name__}())."
         ) from error
 

@@ -45,7 +45,7 @@ class TrainingData:
     Y : int8 array of shape (n, q)
         Their labels, 0 where they are unknown.
     unknown : bool array of shape (n, q) or None
-        Which labels are unknown; None where all are known.
+        Which labels are unknown; None where all are known, of examples taken too.
     groups : int64 array of shape (n,) or None
         The number of each example's group.
     params : mapping
@@ -60,13 +60,15 @@ class TrainingData:
 
     def take(self, rows: IntArray) -> "TrainingData":
         """Return some of the examples; their groups are numbered anew, from 0."""
-        groups = self.groups
+        groups, unknown = self.groups, self.unknown
         if groups is not None:
             groups = np.unique(groups[rows], return_inverse=True)[1].reshape(-1)
+        if unknown is not None:
+            unknown = unknown[rows] if unknown[rows].any() else None
         return TrainingData(
             _safe_indexing(self.X, rows),
             self.Y[rows],
-            None if self.unknown is None else self.unknown[rows],
+            unknown,
             groups,
             _check_method_params(self.X, self.params, rows) if self.params else {},
         )

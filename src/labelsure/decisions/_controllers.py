@@ -97,12 +97,9 @@ class Controller(WrappingClassifier):
         else:
             seeds = draw_seeds(model_seed, len(splits))
             given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory}
-            labels: Any = Y
-            if unknown is not None:
-                usable = TrainingData(X, Y, unknown).usable_by(self.estimator)
-                splits = leave_out_unusable(splits, usable)
-                labels = np.where(unknown, np.nan, Y)
-            models = fit_models(self.estimator, X, labels, splits, seeds=seeds, needs=[], **given)
+            data = TrainingData(X, Y, unknown)
+            splits = leave_out_unusable(splits, data.usable_by(self.estimator))
+            models = fit_models(self.estimator, data, splits, seeds=seeds, needs=[], **given)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]
         self._learn([fold.outputs for fold in models], Y, unknown)
