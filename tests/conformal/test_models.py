@@ -14,16 +14,16 @@ X, Y = make_data(45)
 SPLITS = [Split(*split) for split in KFold(3, shuffle=True, random_state=0).split(X)]
 
 
-def fit(needs=(), *, estimator=None, n_jobs=None):
+def fit(needs=Need.NOTHING, *, estimator=None, n_jobs=None):
     estimator = Counting() if estimator is None else estimator
     data = TrainingData(X, Y)
-    return fit_models(estimator, data, SPLITS, seeds=[1, 2, 3], needs=list(needs), n_jobs=n_jobs)
+    return fit_models(estimator, data, SPLITS, seeds=[1, 2, 3], needs=needs, n_jobs=n_jobs)
 
 
 def test_out_of_fold_outputs_are_of_models_that_had_not_seen_the_example():
     """Inner models are trained within the training part, never on a calibration example."""
     Counting.fits.clear()
-    (fold, *_) = fit([Need.OUT_OF_FOLD_OUTPUTS])
+    (fold, *_) = fit(Need.OUT_OF_FOLD_OUTPUTS)
     assert len(Counting.fits) == 3 * (1 + INNER_FOLDS)
     split = SPLITS[0]
     rows = {tuple(row): i for i, row in enumerate(X.tolist())}

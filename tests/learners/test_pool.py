@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
@@ -22,7 +23,14 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from expected_failed_checks import assert_fails_only_where_declared, expected_failed_checks
-from labelsure import MLkNNClassifier, PooledClassifier, RecalibratedClassifier
+from labelsure import (
+    CrossConformalClassifier,
+    InductiveConformalClassifier,
+    MLkNNClassifier,
+    PooledClassifier,
+    RecalibratedClassifier,
+)
+from labelsure.measures import PowerMeasure
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 MEMBERS = [("tree", TREE), ("linear", LogisticRegression())]
@@ -364,3 +372,52 @@ def test_objects_of_another_shape_are_refused(data, pool):
     for wrong in (X[:0], "text", 3):
         with pytest.raises(ValueError, match="X must have"):
             pool.fit(wrong, Y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frozen_pool_is_not_refitted(data, pool):
+    """A FrozenEstimator passes on the attributes of its pool; groups must not make it fit anew."""
+    X, Y = data
+    pool.fit(X[:40], Y[:40])
+    expected = pool.predict_proba(X)
+    frozen = FrozenEstimator(pool)
+    model = InductiveConformalClassifier(frozen, measure=PowerMeasure(), random_state=0)
+    model.fit(X[40:], Y[40:], groups=np.arange(50) // 2)
+    np.testing.assert_array_equal(model.models_[0].estimator.predict_proba(X), expected)
+    np.testing.assert_array_equal(pool.predict_proba(X), expected)
+
+
+class OtherPool(ClassifierMixin, BaseEstimator):
+    """No pool of this package, but an estimator with the two halves of ``fit`` that pools have."""
+
+    learns_from_folds = True
+
+    def __init__(self, pool):
+        self.pool = pool
+
+    def fit(self, X, y):  # noqa: ARG002
+        raise AssertionError("the folds share models, and take the two halves")
+
+    def fit_members(self, X, y):
+        self.pool.fit_members(X, y)
+        return self
+
+    def member_outputs(self, X):
+        return self.pool.member_outputs(X)
+
+    def learn_weights(self, logits, y, sample_weight=None):
+        self.pool.learn_weights(logits, y, sample_weight)
+        self.out_of_fold_outputs_ = self.pool.out_of_fold_outputs_
+        return self
+
+    def predict_proba(self, X):
+        return self.pool.predict_proba(X)
+
+
+def test_any_estimator_with_both_halves_of_fit_shares_models(data, pool):
+    X, Y = data
+    proba = [
+        CrossConformalClassifier(estimator, cv=5, random_state=0).fit(X, Y).predict_proba(X)
+        for estimator in (pool, OtherPool(clone(pool)))
+    ]
+    np.testing.assert_array_equal(*proba)

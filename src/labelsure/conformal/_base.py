@@ -38,8 +38,8 @@ from labelsure.conformal._merging import sizes_of_groups
 from labelsure.conformal._models import check_estimator, fit_models, outputs_of_models, tags_of
 from labelsure.conformal._splits import Split
 from labelsure.conformal._training_data import TrainingData, check_groups, route_params, router_of
+from labelsure.learners._adapter import learns_from_folds
 from labelsure.learners._base import MetaClassifier
-from labelsure.learners._pool_base import LogitPool
 from labelsure.measures import Measure, Need
 from labelsure.measures._choice import MeasureChoices
 from labelsure.predictions import LabelsetPredictions
@@ -533,7 +533,7 @@ class LabelsetClassifier(WrappingClassifier):
             data,
             splits,
             seeds=model_seeds,
-            needs=[measure.needs] if training is None else [],
+            needs=measure.needs if training is None else Need.NOTHING,
             n_jobs=self.n_jobs,
             fitted=fitted,
             trainable=usable,
@@ -560,7 +560,7 @@ class LabelsetClassifier(WrappingClassifier):
         self.groups_ = data.groups
         shared = any(fold.shared for fold in models)
         if fitted is None:
-            self.pools_share_ = shared and isinstance(self.estimator, LogitPool)
+            self.pools_share_ = shared and learns_from_folds(self.estimator)
         self.models_ = [fold.model for fold in models] if fitted is None else fitted
         complementary = set(n_used) == {int(usable.sum())} and not shared and not self.pools_share_
         self.calibrator_ = Calibrator(

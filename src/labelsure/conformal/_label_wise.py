@@ -551,7 +551,6 @@ class LabelWiseConformalClassifier(WrappingClassifier):
             data,
             splits,
             seeds=seeds,
-            needs=[],
             n_jobs=self.n_jobs,
             fitted=fitted,
             memory=self.memory,

@@ -1,4 +1,4 @@
-"""Stage one: a classifier is fitted on the training part of every split, and asked for outputs."""
+"""Stage one: fit a classifier on the training part of every split, and compute its outputs."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,8 +21,7 @@ from labelsure.conformal._sharing import N_MODELS, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.conformal._training_data import TrainingData
 from labelsure.learners import FittedBase, fit_base, outputs_of
-from labelsure.learners._adapter import fit_known
-from labelsure.learners._pool_base import LogitPool
+from labelsure.learners._adapter import LearnsFromFolds, fit_known, learns_from_folds
 from labelsure.learners._tables import resolve_learner
 from labelsure.measures import Need
 from labelsure.measures._base import rows_with_outputs
@@ -40,7 +39,7 @@ folds would take longer than four, whose models are shared."""
 
 
 class FoldModel(NamedTuple):
-    """A fold's fitted classifier, with the outputs that its measure is fitted on and calibrated with.
+    """A fold's fitted classifier, and the outputs with which its measure is fitted and calibrated.
 
     Attributes
     ----------
@@ -64,7 +63,7 @@ class FoldModel(NamedTuple):
 
 
 def check_estimator(estimator: Any, *, prefit: bool = False) -> None:
-    """Raise ValueError where the estimator cannot be a classifier, so that nothing is fitted in vain.
+    """Raise ValueError before anything is fitted where the estimator is no classifier.
 
     Parameters
     ----------
@@ -107,13 +106,13 @@ def fit_models(
     splits: Sequence[Split],
     *,
     seeds: Sequence[int],
-    needs: Sequence[Need],
+    needs: Need = Need.NOTHING,
     n_jobs: int | None,
     fitted: Sequence[Any] | None = None,
     trainable: BoolArray | None = None,
     memory: Any = None,
 ) -> list[FoldModel]:
-    """Fit a copy of the classifier on each training part and ask it for outputs, with a progress bar.
+    """Fit a copy of the classifier on each training part and compute its outputs.
 
     Parameters
     ----------
@@ -125,8 +124,8 @@ def fit_models(
         Which of them train and which calibrate.
     seeds : sequence of int
         One for each split, wherever the user left a random_state at None.
-    needs : sequence of Need
-        What each measure in question needs to know of training parts.
+    needs : Need
+        What the measure needs to know of training parts.
     n_jobs : int or None
         As in joblib; results do not depend on it.
     fitted : sequence of classifiers or None
@@ -137,39 +136,45 @@ def fit_models(
         A folder that keeps what is finished, for a later call with the same arguments.
     """
     _check_weights(data, splits)
-    honest = any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs)
-    pooled = isinstance(estimator, LogitPool) and estimator.learns_from_folds
+    honest = Need.OUT_OF_FOLD_OUTPUTS in needs
+    pooled = learns_from_folds(estimator)
     group_seed, *shared_seeds = draw_seeds(seeds[0], 1 + N_MODELS)
     shared = None
     if fitted is None and (honest or pooled):
         usable = np.ones(len(data.Y), dtype=bool) if trainable is None else trainable
         shared = share_models(splits, usable, data.groups, seed=group_seed)
-    models = [None] * len(splits) if fitted is None else fitted
-    jobs = [
-        delayed(_fit_fold)(
-            estimator, data, split, model, needs=needs, seed=seed, shared=shared is not None
-        )
-        for seed, split, model in zip(seeds, splits, models, strict=True)
-    ]
     require = None if fitted is None else "sharedmem"
+    jobs: list[Any]
+    if shared is not None and pooled:
+        jobs = [
+            delayed(_fit_members)(estimator, data, split, seed=seed)
+            for seed, split in zip(seeds, splits, strict=True)
+        ]
+    else:
+        models = [None] * len(splits) if fitted is None else fitted
+        known = {"needs": needs, "shared": shared is not None}
+        jobs = [
+            delayed(_fit_fold)(estimator, data, split, model, seed=seed, **known)
+            for seed, split, model in zip(seeds, splits, models, strict=True)
+        ]
     if shared is not None:
         for model, seed in enumerate(shared_seeds[: shared.n_models]):
-            jobs.append(delayed(_fit_and_ask)(estimator, data, shared.split(model), seed=seed))
+            jobs.append(delayed(_fit_shared)(estimator, data, shared.split(model), seed=seed))
     if memory is None or fitted is not None:
         done = run_jobs(jobs, n_jobs=n_jobs, description=FITTING, total=len(jobs), require=require)
     else:
         done = run_kept(jobs, memory, n_jobs=n_jobs, description=FITTING)
-    folds = done[: len(splits)]
     if shared is None:
-        return folds
+        return done
     answers = done[len(splits) :]
-    folds = [fold._replace(shared=shared) for fold in folds]
-    return [
-        _finish_fold(fold, shared.gather(split, answers), data, split, needs=needs)
-        for fold, split in progress_bar(
-            list(zip(folds, splits, strict=True)), description="finishing folds"
-        )
-    ]
+    out_of_fold = [shared.gather(split, answers) for split in splits]
+    folds = list(zip(done[: len(splits)], splits, out_of_fold, strict=True))
+    if pooled:
+        folds = progress_bar(folds, description="finishing folds")
+        finished = [_finish_pool(pool, data, split, logits, needs) for pool, split, logits in folds]
+    else:
+        finished = [fold._replace(out_of_fold_outputs=outputs) for fold, _, outputs in folds]
+    return [fold._replace(shared=shared) for fold in finished]
 
 
 def _check_weights(data: TrainingData, splits: Sequence[Split]) -> None:
@@ -190,89 +195,78 @@ def _fit_fold(
     split: Split,
     model: Any,
     *,
-    needs: Sequence[Need],
+    needs: Need,
     seed: int,
     shared: bool,
 ) -> FoldModel:
-    """Return a fold's model with its outputs; where models are shared, without what needs those."""
-    n_examples, n_labels = data.Y.shape
-    out_of_fold = None
+    """Return a fold's model with its outputs; out-of-fold ones unless shared models give them."""
     # a model that was trained elsewhere may be calibrated with all there is, whatever kind of table
     # that may be: nothing is taken from it
     trained_on = data.take(split.train) if len(split.train) else TrainingData(None, data.Y[:0])
-    everything = len(split.calibration) == n_examples
-    calibrating = data.X if everything else _safe_indexing(data.X, split.calibration)
     with one_thread():
         if model is None:
-            model = fit_model(estimator, trained_on, seed=seed, members_only=shared)
-        if shared and _is_unfinished(model):
-            return FoldModel(model, np.empty((0, n_labels)))
-        outputs, training = _ask(model, trained_on.X, calibrating, n_labels, needs)
-        if not shared and any(Need.OUT_OF_FOLD_OUTPUTS in need for need in needs):
-            # a pool has them already, and nobody needs them again
-            out_of_fold = getattr(model.estimator, "__dict__", {}).pop("out_of_fold_outputs_", None)
-            if out_of_fold is None:
-                out_of_fold = out_of_fold_outputs(estimator, trained_on, seed=seed)
-    return FoldModel(model, outputs, training, out_of_fold)
+            model = fit_model(estimator, trained_on, seed=seed)
+        fold = _ask(model, trained_on, data, split, needs)
+        if shared or Need.OUT_OF_FOLD_OUTPUTS not in needs:
+            return fold
+        # a pool has them already, and nobody needs them again
+        outputs = getattr(model.estimator, "__dict__", {}).pop("out_of_fold_outputs_", None)
+        if outputs is None:
+            outputs = out_of_fold_outputs(estimator, trained_on, seed=seed)
+    return fold._replace(out_of_fold_outputs=outputs)
 
 
 def _ask(
-    model: Any, trained_on: MatrixLike, asked: MatrixLike, n_labels: int, needs: Sequence[Need]
-) -> tuple[FloatArray, FloatArray | None]:
-    """Return a fitted model's outputs for its calibration examples and, where needed, for its training examples."""
-    wanted = any(
-        Need.TRAINING_OUTPUTS in need and Need.OUT_OF_FOLD_OUTPUTS not in need for need in needs
-    )
-    return outputs_of(model, asked, n_labels), outputs_of(
-        model, trained_on, n_labels
-    ) if wanted else None
+    model: Any, trained_on: TrainingData, data: TrainingData, split: Split, needs: Need
+) -> FoldModel:
+    """Return a fitted model with its outputs for calibration and, where needed, for training."""
+    n_examples, n_labels = data.Y.shape
+    everything = len(split.calibration) == n_examples
+    calibrating = data.X if everything else _safe_indexing(data.X, split.calibration)
+    outputs = outputs_of(model, calibrating, n_labels)
+    if Need.TRAINING_OUTPUTS not in needs or Need.OUT_OF_FOLD_OUTPUTS in needs:
+        return FoldModel(model, outputs)
+    return FoldModel(model, outputs, outputs_of(model, trained_on.X, n_labels))
 
 
-def _fit_and_ask(estimator: Any, data: TrainingData, split: Split, *, seed: int) -> FloatArray:
+def _fit_shared(estimator: Any, data: TrainingData, split: Split, *, seed: int) -> FloatArray:
     """Return what a shared model says about the examples that it left out.
 
     Of a pool these are the logits of its members, (m, q, M), else outputs, (m, q).
     """
+    left_out = _safe_indexing(data.X, split.calibration)
     with one_thread():
-        model = fit_model(estimator, data.take(split.train), seed=seed, members_only=True)
-        left_out = _safe_indexing(data.X, split.calibration)
-        if _is_unfinished(model):
-            logits: FloatArray = model.estimator.member_outputs(left_out)
-            return logits
+        if learns_from_folds(estimator):
+            return _fit_members(estimator, data, split, seed=seed).member_outputs(left_out)
+        model = fit_model(estimator, data.take(split.train), seed=seed)
         return outputs_of(model, left_out, data.Y.shape[1])
 
 
-def _finish_fold(
-    fold: FoldModel,
-    answers: FloatArray,
-    data: TrainingData,
-    split: Split,
-    *,
-    needs: Sequence[Need],
-) -> FoldModel:
-    """Return the fold with out-of-fold outputs; its pool learns weights from the answers of shared models first."""
-    if not _is_unfinished(fold.model):
-        return fold._replace(out_of_fold_outputs=answers)
-    pool = fold.model.estimator
-    known = rows_with_outputs(answers)
+def _fit_members(
+    estimator: LearnsFromFolds, data: TrainingData, split: Split, *, seed: int
+) -> LearnsFromFolds:
+    """Return a pool with members fitted on a training part, whose weights are to be learned."""
     trained_on = data.take(split.train)
+    with one_thread():
+        pool: LearnsFromFolds = _seeded_copy(estimator, seed)
+        return pool.fit_members(trained_on.X, trained_on.Y, **trained_on.params)
+
+
+def _finish_pool(
+    pool: LearnsFromFolds, data: TrainingData, split: Split, logits: FloatArray, needs: Need
+) -> FoldModel:
+    """Return the fold whose pool learns its weights from the logits of shared models."""
+    trained_on = data.take(split.train)
+    known = rows_with_outputs(logits)
     weights = trained_on.sample_weight
     weights = None if weights is None else np.asarray(weights)[known]
-    pool.learn_weights(answers[known], trained_on.Y[known], weights)
+    pool.learn_weights(logits[known], trained_on.Y[known], weights)
+    outputs = np.full(trained_on.Y.shape, np.nan)
+    outputs[known] = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
+    model = FittedBase.of_all(pool, data.Y.shape[1])
     with one_thread():
-        calibrating = _safe_indexing(data.X, split.calibration)
-        outputs, training = _ask(fold.model, trained_on.X, calibrating, data.Y.shape[1], needs)
-    out_of_fold = np.full(trained_on.Y.shape, np.nan)
-    out_of_fold[known] = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
-    return fold._replace(
-        outputs=outputs, training_outputs=training, out_of_fold_outputs=out_of_fold
-    )
-
-
-def _is_unfinished(model: Any) -> bool:
-    """Whether the model is a pool whose members wait for their weights."""
-    pool = getattr(model, "estimator", None)
-    return isinstance(pool, LogitPool) and not hasattr(pool, "weights_")
+        fold = _ask(model, trained_on, data, split, needs)
+    return fold._replace(out_of_fold_outputs=outputs)
 
 
 def out_of_fold_outputs(estimator: Any, data: TrainingData, *, seed: int) -> FloatArray:
@@ -302,42 +296,33 @@ def _inner_splits(data: TrainingData, seed: int) -> list[Split]:
     return make_splits(min(INNER_FOLDS, n_groups), X, Y, seed, groups=groups)
 
 
-def _fit_pool_by_groups(pool: LogitPool, data: TrainingData, *, seed: int) -> LogitPool:
+def _fit_pool_by_groups(pool: LearnsFromFolds, data: TrainingData, *, seed: int) -> LearnsFromFolds:
     """Fit a pool whose inner folds keep groups together; its own would tear them apart."""
     splits = _inner_splits(data, seed)
-    answers = [_fit_and_ask(pool, data, split, seed=seed) for split in splits]
+    answers = [_fit_shared(pool, data, split, seed=seed) for split in splits]
     logits = np.empty((len(data.Y), *answers[0].shape[1:]))
     for split, answer in zip(splits, answers, strict=True):
         logits[split.calibration] = answer
-    fitted: LogitPool = pool.fit_members(data.X, data.Y, **data.params).learn_weights(
-        logits, data.Y, data.sample_weight
-    )
-    return fitted
+    pool = pool.fit_members(data.X, data.Y, **data.params)
+    return pool.learn_weights(logits, data.Y, data.sample_weight)
 
 
-def fit_model(
-    estimator: Any, data: TrainingData, *, seed: int, members_only: bool = False
-) -> FittedBase:
+def _seeded_copy(estimator: Any, seed: int) -> Any:
+    copy = clone(resolve_learner(estimator))
+    set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
+    return copy
+
+
+def fit_model(estimator: Any, data: TrainingData, *, seed: int) -> FittedBase:
     """Fit a copy of the classifier, the default for None.
 
     ``seed`` is used wherever the user left a random_state at None. Where the fit fails and the
-    classifier seems to be for one label at a time, say what to do. With ``members_only``, the
-    weights of a pool are left to be learned.
+    classifier seems to be for one label at a time, say what to do.
     """
     n_labels = data.Y.shape[1]
-    copy = clone(resolve_learner(estimator))
-    set_missing_seeds(copy, seed)  # in place: set_params of a FrozenEstimator returns nothing
-    if (
-        (members_only or data.groups is not None)
-        and isinstance(copy, LogitPool)
-        and copy.learns_from_folds
-    ):
-        if members_only:
-            pool = copy.fit_members(data.X, data.Y, **data.params)
-        else:
-            pool = _fit_pool_by_groups(copy, data, seed=seed)
-        everything = np.ones(n_labels, dtype=bool)
-        return FittedBase(pool, learned=everything, fixed=np.where(everything, np.nan, 0.0))
+    copy = _seeded_copy(estimator, seed)
+    if data.groups is not None and learns_from_folds(copy):
+        return FittedBase.of_all(_fit_pool_by_groups(copy, data, seed=seed), n_labels)
     if data.unknown is not None:
         return fit_known(copy, data.X, data.Y, data.unknown, **data.params)
     try:

@@ -99,7 +99,7 @@ class Controller(WrappingClassifier):
             given: dict[str, Any] = {"n_jobs": self.n_jobs, "memory": self.memory}
             data = TrainingData(X, Y, unknown)
             splits = leave_out_unusable(splits, data.usable_by(self.estimator))
-            models = fit_models(self.estimator, data, splits, seeds=seeds, needs=[], **given)
+            models = fit_models(self.estimator, data, splits, seeds=seeds, **given)
         self.models_ = [fold.model for fold in models]
         self.fold_indices_ = [split.calibration for split in splits]
         self._learn([fold.outputs for fold in models], Y, unknown)

@@ -1,13 +1,14 @@
 """The adapter: any scikit-learn classifier in, one output between 0 and 1 per object and label out.
 
-Two functions are all the other rooms need. :func:`fit_base` fits a copy of a classifier on a label
-matrix, also where the classifier itself cannot because a label never varies. :func:`outputs_of`
-reads the outputs of what ``fit_base`` returned, or of a classifier that was fitted elsewhere.
+:func:`fit_base` fits a copy of a classifier on a label matrix, also where the classifier itself
+cannot because a label never varies. :func:`outputs_of` reads the outputs of what ``fit_base``
+returned, or of a classifier that was fitted elsewhere. :func:`learns_from_folds` tells which
+classifiers can share the fits of their inner folds, as pools do.
 """
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,11 @@ class FittedBase:
     estimator: Any
     learned: BoolArray
     fixed: FloatArray
+
+    @classmethod
+    def of_all(cls, estimator: Any, n_labels: int) -> "FittedBase":
+        """Return a classifier that was fitted on all labels and knows them all."""
+        return cls(estimator, np.ones(n_labels, dtype=bool), np.full(n_labels, np.nan))
 
 
 def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: Any) -> FittedBase:
@@ -287,6 +293,33 @@ def _refuse(estimator: Any, method: str, got: str, shape: tuple[int, int]) -> No
     )
 
 
+class LearnsFromFolds(Protocol):
+    """A classifier whose ``fit`` has two halves, the second of which takes out-of-fold outputs.
+
+    ``fit(X, y)`` is ``fit_members(X, y).learn_weights(logits, y)``, where the logits are those that
+    ``member_outputs`` of copies gives for rows that they were not fitted on.
+    """
+
+    out_of_fold_outputs_: FloatArray
+
+    def fit_members(self, X: MatrixLike, y: LabelMatrixLike, **fit_params: Any) -> Self:
+        """Fit all but the weights."""
+
+    def member_outputs(self, X: MatrixLike) -> FloatArray:
+        """Return logits of shape (n_objects, n_labels, n_members)."""
+
+    def learn_weights(
+        self, logits: FloatArray, y: LabelMatrixLike, sample_weight: Any = None
+    ) -> Self:
+        """Learn the weights, and keep ``out_of_fold_outputs_`` of the same rows."""
+
+
+def learns_from_folds(estimator: Any) -> TypeGuard[LearnsFromFolds]:
+    """Return whether the ``fit`` of an estimator takes inner folds, which other fits can share."""
+    # looked up on the class: FrozenEstimator has the attributes of a model that must not be refitted
+    return hasattr(type(estimator), "learns_from_folds") and bool(estimator.learns_from_folds)
+
+
 class LabelByLabel:
     """A fitted classifier per label, which need not have been fitted on the same rows.
 
@@ -379,5 +412,4 @@ def fit_known(
             )
         own = _check_method_params(X, fit_params, rows)
         models.append(fit_base(single, _safe_indexing(X, rows), Y[rows, label : label + 1], **own))
-    everything = np.ones(Y.shape[1], dtype=bool)
-    return FittedBase(LabelByLabel(models), learned=everything, fixed=np.full(Y.shape[1], np.nan))
+    return FittedBase.of_all(LabelByLabel(models), Y.shape[1])
