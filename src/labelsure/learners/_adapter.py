@@ -316,7 +316,7 @@ class LearnsFromFolds(Protocol):
 
 def learns_from_folds(estimator: Any) -> TypeGuard[LearnsFromFolds]:
     """Return whether the ``fit`` of an estimator takes inner folds, which other fits can share."""
-    # looked up on the class: FrozenEstimator has the attributes of a model that must not be refitted
+    # on the class: a FrozenEstimator has the attributes of a model that must not be refitted
     return hasattr(type(estimator), "learns_from_folds") and bool(estimator.learns_from_folds)
 
 
