@@ -15,7 +15,7 @@ import labelsure
 from labelsure import CrossConformalClassifier, conformal
 from labelsure._errors import CommandError
 from labelsure.cli import _reproduce, main
-from labelsure.cli._arguments import GUARANTEES, INDUCTIVE, confidence_level, significance_of
+from labelsure.cli._arguments import GUARANTEES, INDUCTIVE, confidence_option, significance_of
 
 HEAVY = "print([name for name in ('numpy', 'sklearn', 'scipy', 'numba') if name in sys.modules])"
 EVIL = "s\x1b[31mea\x1b]0;PWN\x07\u202e"
@@ -150,7 +150,7 @@ def test_no_more_jobs_are_started_than_there_are_cores(here, monkeypatch):
     [("80", "80", 0.2), ("95%", "95", 0.05), ("99.90", "99.9", 0.001), ("1e1", "10", 0.9)],
 )
 def test_confidence_level_has_one_spelling_and_an_exact_significance(text, level, significance):
-    assert confidence_level(text) == level
+    assert confidence_option(text) == level
     assert significance_of(level) == significance
 
 

@@ -52,7 +52,7 @@ def test_train_epoch_equals_reference(training):
     expected = reference.train_epoch(X, Y, order, *network, rate, decay)
     trained = [array.copy() for array in network]
     _kernels.train_epoch(
-        _kernels.Rows(*as_csr(X)), Y, order, _kernels.Network(*trained), rate, decay
+        _kernels.SparseRows(*as_csr(X)), Y, order, _kernels.Network(*trained), rate, decay
     )
     for got, wanted in zip(trained, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-11)
@@ -61,7 +61,7 @@ def test_train_epoch_equals_reference(training):
 @given(trainings())
 def test_network_outputs_equal_reference(training):
     X, _, _, network, _, _ = training
-    outputs = _kernels.network_outputs(_kernels.Rows(*as_csr(X)), _kernels.Network(*network))
+    outputs = _kernels.network_outputs(_kernels.SparseRows(*as_csr(X)), _kernels.Network(*network))
     np.testing.assert_allclose(
         outputs, reference.network_outputs(X, *network), rtol=1e-12, atol=1e-13
     )

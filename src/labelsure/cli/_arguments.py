@@ -78,7 +78,7 @@ def add_predict_for(parser: ArgumentParser, default: str | None = None) -> None:
 def add_confidence(parser: ArgumentParser) -> None:
     """Add the confidence level and the number of labelsets to list."""
     about = "in percent (default: 95)"
-    option(parser, "--confidence", "C", about, confidence_level, default="95")
+    option(parser, "--confidence", "C", about, confidence_option, default="95")
     option(parser, "--top", "K", "labelsets listed (default: 5)", count, default=5)
 
 
@@ -191,12 +191,12 @@ def output_file(text: str, endings: tuple[str, ...] = ()) -> Path:
     return path
 
 
-def confidence_level(text: str) -> str:
+def confidence_option(text: str) -> str:
     """Return a confidence level in percent in its shortest spelling.
 
     Examples
     --------
-    >>> confidence_level("80"), confidence_level("99.50")
+    >>> confidence_option("80"), confidence_option("99.50")
     ('80', '99.5')
     """
     try:

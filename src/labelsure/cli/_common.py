@@ -137,7 +137,7 @@ def noted_warnings(*, but: str | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def output_stream(path: Path) -> Iterator[BinaryIO]:
     """Open a file to be written as a whole or not at all; CommandError if it cannot be written."""
     try:
         with _files.whole_file(path) as file:
@@ -147,8 +147,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole or not at all, see :func:`whole_file`."""
-    with whole_file(path) as file:
+    """Write a file as a whole or not at all, see :func:`output_stream`."""
+    with output_stream(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from labelsure._errors import CommandError, import_optional
 from labelsure.cli import _arguments as arguments
-from labelsure.cli._common import csv_text, in_one_line, say, whole_file, write_whole
+from labelsure.cli._common import csv_text, in_one_line, output_stream, say, write_whole
 
 
 def add_parser(commands: Any) -> None:
@@ -48,7 +48,7 @@ def run(options: Namespace) -> None:
         else:
             pa = import_optional("pyarrow", extra="cli", purpose="Writing Parquet")
             parquet = import_optional("pyarrow.parquet", extra="cli", purpose="Writing Parquet")
-            with whole_file(output) as file:
+            with output_stream(output) as file:
                 parquet.write_table(pa.table(columns), file)
     n_rows, n_features = len(data.Y[rows]), len(data.feature_names)
     say(f"{output.name}: {n_rows} rows, {n_features} features, {len(data.label_names)} labels")

@@ -18,11 +18,13 @@ UNDECIDED = (
     "to ask of these data. A lower level, another learner or another question may say more:\n"
     "labelsure.decisions.advise in Python finds one, and docs/many-labels.md explains it."
 )
-"""What to do where regions say next to nothing about single labels."""
-
 # single answers, as in files and as printed: the learner's, and those for each metric
-SINGLE = {"learner_alone": "learner alone", "exact_match": "exact-match"}
-SINGLE |= {"hamming": "hamming", "f1": "f1"}
+SINGLE = {
+    "learner_alone": "learner alone",
+    "exact_match": "exact-match",
+    "hamming": "hamming",
+    "f1": "f1",
+}
 REGION_COLUMNS = (
     "confidence, coverage, 95 % interval, labelsets: mean, median, one, none, undecided"
 )
@@ -40,7 +42,7 @@ def add_parser(commands: Any) -> None:
         " its single answers are beside those of the learner alone, and all of it label by label.",
     )
     arguments.add_model_and_data(parser)
-    option, level = arguments.option, arguments.confidence_level
+    option, level = arguments.option, arguments.confidence_option
     about = f"in percent; labels are listed for the last (default: {' '.join(LEVELS)})"
     option(parser, "--confidence", "C", about, level, nargs="+", default=LEVELS)
     about, file = "also write all figures to FILE", arguments.output_file
@@ -73,7 +75,7 @@ def judge(model: Any, answers: Any, Y: Any, levels: Sequence[str]) -> dict[str, 
     ----------
     model : fitted predictor
         What made them.
-    answers : Answers
+    answers : BatchAnswers
         For n objects.
     Y : array of shape (n, q)
         Their labels.

@@ -158,7 +158,7 @@ def _write_answers(answerer: BatchAnswerer, table: Any, options: Namespace, clie
                 finished.clear()
                 raise
         if finished:
-            with common.whole_file(options.output) as file:
+            with common.output_stream(options.output) as file:
                 answerer.answers.join(map(parts.read_again, sorted(finished)), file)
     n_rows = sum(finished.values())
     if n_rows:

@@ -50,7 +50,7 @@ USUAL_LEVEL = 0.05
 """The significance at which a diagram says what is proven."""
 
 
-class Answers(NamedTuple):
+class BatchAnswers(NamedTuple):
     """What a predictor says of a batch of objects, all of it from outputs that are computed once.
 
     Attributes
@@ -68,12 +68,12 @@ class Answers(NamedTuple):
     outputs: list[FloatArray]
 
 
-def answer_batch(model: Any, X: Any) -> Answers:
+def answer_batch(model: Any, X: Any) -> BatchAnswers:
     """Return what a fitted predictor of labelsets says of objects."""
     if isinstance(model, LabelsetClassifier):
         return model._answer(X)
     predictions = model.predict_labelsets(X)
-    return Answers(predictions, predictions.labelsets.astype(np.int64), [])
+    return BatchAnswers(predictions, predictions.labelsets.astype(np.int64), [])
 
 
 class WrappingClassifier(MetaClassifier):
@@ -315,11 +315,11 @@ class LabelsetClassifier(WrappingClassifier):
         predictions.answers = self.calibrator_.describe_answers(self.predict_for)
         return predictions, outputs
 
-    def _answer(self, X: MatrixLike) -> Answers:
+    def _answer(self, X: MatrixLike) -> BatchAnswers:
         """Return the answers of ``predict`` and ``predict_labelsets``, computing outputs once."""
         predictions, outputs = self._predict(X)
         labels = self.calibrator_.single_answers(predictions, outputs, self.predict_for)
-        return Answers(predictions, labels, outputs)
+        return BatchAnswers(predictions, labels, outputs)
 
     def _check_labels(self, X: MatrixLike, y: LabelMatrixLike) -> LabelMatrix:
         """Return the labels of the objects X, checked."""

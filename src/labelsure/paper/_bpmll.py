@@ -268,6 +268,6 @@ def _without_zeros(X: Any) -> Any:
 
 def _arrays(rows: Any) -> Any:
     """Return the arrays of a CSR array in the types that the kernels are compiled for."""
-    from labelsure.paper._kernels import Rows
+    from labelsure.paper._kernels import SparseRows
 
-    return Rows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
+    return SparseRows(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))

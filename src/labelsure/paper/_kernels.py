@@ -13,7 +13,7 @@ from labelsure._checks import FloatArray, IntArray, LabelMatrix
 from labelsure._compile import kernel
 
 
-class Rows(NamedTuple):
+class SparseRows(NamedTuple):
     """The examples: a CSR matrix as its arrays."""
 
     data: FloatArray
@@ -90,7 +90,7 @@ def _catch_up(
 
 
 @kernel
-def network_outputs(rows: Rows, network: Network) -> FloatArray:
+def network_outputs(rows: SparseRows, network: Network) -> FloatArray:
     """Return the outputs, shape (n, q), of BP-MLL's network for the rows of a CSR matrix.
 
     Not by matrix products: an object's outputs must not depend, in the last digits, on the objects
@@ -114,7 +114,7 @@ def network_outputs(rows: Rows, network: Network) -> FloatArray:
 
 @kernel
 def train_epoch(
-    rows: Rows, Y: LabelMatrix, order: IntArray, network: Network, rate: float, decay: float
+    rows: SparseRows, Y: LabelMatrix, order: IntArray, network: Network, rate: float, decay: float
 ) -> None:
     """Show BP-MLL's network the examples of ``order``, one at a time; the weights change in place.
 
