@@ -21,7 +21,12 @@ from labelsure.conformal._sharing import N_MODELS, SharedModels, share_models
 from labelsure.conformal._splits import Split, make_splits
 from labelsure.conformal._training_data import TrainingData
 from labelsure.learners import FittedBase, fit_base, outputs_of
-from labelsure.learners._adapter import LearnsFromFolds, fit_known, learns_from_folds
+from labelsure.learners._adapter import (
+    LearnsFromFolds,
+    fit_known,
+    fitted_on_all,
+    learns_from_folds,
+)
 from labelsure.learners._tables import resolve_learner
 from labelsure.measures import Need
 from labelsure.measures._base import rows_with_outputs
@@ -263,7 +268,7 @@ def _finish_pool(
     pool.learn_weights(logits[known], trained_on.Y[known], weights)
     outputs = np.full(trained_on.Y.shape, np.nan)
     outputs[known] = vars(pool).pop("out_of_fold_outputs_")  # nobody needs them again
-    model = FittedBase.of_all(pool, data.Y.shape[1])
+    model = fitted_on_all(pool, data.Y.shape[1])
     with one_thread():
         fold = _ask(model, trained_on, data, split, needs)
     return fold._replace(out_of_fold_outputs=outputs)
@@ -322,7 +327,7 @@ def fit_model(estimator: Any, data: TrainingData, *, seed: int) -> FittedBase:
     n_labels = data.Y.shape[1]
     copy = _seeded_copy(estimator, seed)
     if data.groups is not None and learns_from_folds(copy):
-        return FittedBase.of_all(_fit_pool_by_groups(copy, data, seed=seed), n_labels)
+        return fitted_on_all(_fit_pool_by_groups(copy, data, seed=seed), n_labels)
     if data.unknown is not None:
         return fit_known(copy, data.X, data.Y, data.unknown, **data.params)
     try:

@@ -59,11 +59,6 @@ class FittedBase:
     learned: BoolArray
     fixed: FloatArray
 
-    @classmethod
-    def of_all(cls, estimator: Any, n_labels: int) -> "FittedBase":
-        """Return a classifier that was fitted on all labels and knows them all."""
-        return cls(estimator, np.ones(n_labels, dtype=bool), np.full(n_labels, np.nan))
-
 
 def fit_base(estimator: Any, X: MatrixLike, Y: LabelMatrixLike, **fit_params: Any) -> FittedBase:
     """Fit a copy of ``estimator`` on a label matrix, whatever labels are constant in it.
@@ -320,6 +315,11 @@ def learns_from_folds(estimator: Any) -> TypeGuard[LearnsFromFolds]:
     return hasattr(type(estimator), "learns_from_folds") and bool(estimator.learns_from_folds)
 
 
+def fitted_on_all(estimator: Any, n_labels: int) -> FittedBase:
+    """Return a fitted classifier that gives the outputs of all labels itself."""
+    return FittedBase(estimator, np.ones(n_labels, dtype=bool), np.full(n_labels, np.nan))
+
+
 class LabelByLabel:
     """A fitted classifier per label, which need not have been fitted on the same rows.
 
@@ -412,4 +412,4 @@ def fit_known(
             )
         own = _check_method_params(X, fit_params, rows)
         models.append(fit_base(single, _safe_indexing(X, rows), Y[rows, label : label + 1], **own))
-    return FittedBase.of_all(LabelByLabel(models), Y.shape[1])
+    return fitted_on_all(LabelByLabel(models), Y.shape[1])
