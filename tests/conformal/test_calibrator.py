@@ -20,7 +20,7 @@ RUBBISH = {
     "estimator": None,
     "measure": "rubbish",
     "cv": -1,
-    "empty": "rubbish",
+    "empty_labelset": "rubbish",
     "guarantee": "rubbish",
     "mondrian": "rubbish",
     "weight": 3,
