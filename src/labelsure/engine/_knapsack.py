@@ -6,19 +6,16 @@ threshold}``. Their sizes are subset-sum counts on a grid, rounded so that none 
 labelsets can be drawn from them at random.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from labelsure._checks import BoolArray, FloatArray, IntArray
 from labelsure.engine._fold_arrays import FoldArrays
+from labelsure.engine._knapsack_kernels import MUCH, count_fitting, draw_fitting
 from labelsure.engine._pair_problem import ObjectProblem
 from labelsure.engine._rules import NO_RULES
 from labelsure.engine._weighing import Weighing
-
-MUCH = 2.0**900
-"""Counts beyond this are divided by it, to stay within floats."""
 
 GRID_NUMBERS = 2**19
 # labels of the labelsets looked at together; each takes a dozen bytes meanwhile
@@ -45,65 +42,31 @@ class Knapsack(NamedTuple):
     cells: IntArray
     budget: int
 
-    def counts(self) -> Iterator[tuple[FloatArray, int]]:
-        """Yield how many sets of the first positions, one more each time, fit each budget.
-
-        And how often these counts were divided by MUCH. The table, of which one row is made after
-        the other::
-
-            budget            0  1  2  3  4
-            no position       1  1  1  1  1
-            cost 1            1  2  2  2  2     a count is the one above
-            costs 1 and 3     1  2  2  3  4     and the one ``cost`` to its left
-        """
-        row, n_divided = np.ones(self.budget + 1), 0
-        yield row, n_divided
-        for cost in self.cells[self.cells <= self.budget].tolist():
-            before, row = row, row.copy()
-            row[cost:] += before[: self.budget + 1 - cost]
-            if row[-1] > MUCH:
-                row /= MUCH
-                n_divided += 1
-            yield row, n_divided
-
     def size(self) -> tuple[float, int]:
         """Return the number of sets, as a float and how often to multiply it by MUCH."""
-        size, n_times = 1.0, 0
-        for row, n_divided in self.counts():
-            size, n_times = float(row[-1]), n_divided
-        return size, n_times
+        rows, divided = np.empty((2, self.budget + 1)), np.empty(2, dtype=np.int64)
+        row, n_divided = count_fitting(self.cells, self.budget, rows, divided)
+        return float(row[-1]), int(n_divided)
 
-    def draw(self, flips: BoolArray, rng: np.random.Generator) -> None:
-        """Draw sets of flips uniformly, one for each row.
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers draws need room for."""
+        return (1 + int(np.count_nonzero(self.cells <= self.budget))) * (self.budget + 1)
 
-        The counts of sets of the first positions tell the last one that is flipped, and then the
-        one before it.
-        """
+    def draw(self, flips: BoolArray, rng: np.random.Generator, room: FloatArray) -> None:
+        """Draw sets of flips uniformly, one for each row; ``room`` is overwritten."""
         fitting = np.flatnonzero(self.cells <= self.budget)
-        rows, divided = (np.array(part) for part in zip(*self.counts(), strict=True))
+        rows = room[: self.n_numbers].reshape(-1, self.budget + 1)
+        divided = np.empty(len(rows), dtype=np.int64)
+        count_fitting(self.cells, self.budget, rows, divided)
         cheapest = np.cumsum(np.sort(self.cells[fitting]))
         n_most = int(np.searchsorted(cheapest, self.budget, side="right"))
         flips[:] = self.start
-        at_a_time = max(DRAWN_NUMBERS // (1 + n_most), 1)
-        for start in range(0, len(flips), at_a_time):
-            some = flips[start : start + at_a_time]
+        most = max(DRAWN_NUMBERS // (1 + n_most), 1)
+        for start in range(0, len(flips), most):
+            some = flips[start : start + most]
             random = rng.random((len(some), 1 + n_most))
-            open_rows = np.arange(len(some))
-            left, n_before = np.full(len(some), self.budget), np.full(len(some), len(fitting))
-            for numbers in random.T:
-                rank = numbers[open_rows] * rows[n_before, left]
-                # the sets of the first ``above`` positions are more than the rank; where that is
-                # none, no flip is left, whatever further steps make of it
-                below, above = np.full(len(rank), -1), n_before.copy()
-                while (above - below > 1).any():
-                    middle = (below + above) // 2
-                    scale = MUCH ** (divided[middle] - divided[n_before]).astype(np.float64)
-                    more = rows[middle, left] * scale > rank
-                    below, above = np.where(more, below, middle), np.where(more, middle, above)
-                flipped = above > 0
-                open_rows, last = open_rows[flipped], above[flipped] - 1
-                some[open_rows, fitting[last]] ^= True
-                left, n_before = left[flipped] - self.cells[fitting[last]], last
+            draw_fitting(self.cells, fitting, rows, divided, random, some)
 
 
 class Union(NamedTuple):
@@ -130,9 +93,10 @@ class Union(NamedTuple):
         """Draw sets of flips from knapsacks according to their sizes."""
         ends = np.cumsum(rng.multinomial(n_draws, self.shares)).tolist()
         flips = np.empty((n_draws, len(self.knapsacks[0].cells)), dtype=bool)
+        room = np.empty(max(knapsack.n_numbers for knapsack in self.knapsacks))
         for knapsack, start, end in zip(self.knapsacks, [0, *ends[:-1]], ends, strict=True):
             if end > start:
-                knapsack.draw(flips[start:end], rng)
+                knapsack.draw(flips[start:end], rng, room)
         return flips
 
     def holders(self, flips: BoolArray) -> IntArray:

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import knapsack_reference
-from labelsure.engine._knapsack import MUCH, Knapsack, Union
+from labelsure.engine._knapsack import Knapsack, Union
+from labelsure.engine._knapsack_kernels import MUCH, count_fitting, draw_fitting
 
 POSITIONS = st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=6)
 BUDGETS = st.integers(0, 8)
@@ -20,28 +21,36 @@ def parts_of(positions):
 def draws_of(knapsack, n_draws, seed):
     """Return draws from one knapsack."""
     flips = np.empty((n_draws, len(knapsack.cells)), dtype=bool)
-    knapsack.draw(flips, np.random.default_rng(seed))
+    knapsack.draw(flips, np.random.default_rng(seed), np.empty(knapsack.n_numbers))
     return flips
 
 
 @given(POSITIONS, BUDGETS)
 def test_counts_of_fitting_sets_are_those_listed(positions, budget):
-    cells, start = parts_of(positions)
-    lasts = [0, *(np.flatnonzero(cells <= budget) + 1)]
-    for last, (row, n_divided) in zip(lasts, Knapsack(start, cells, budget).counts(), strict=True):
-        assert row.tolist() == knapsack_reference.count_fitting(cells[:last], budget)
+    """With a row for each position, the last one is that of all; two rows in turn give the same."""
+    cells, _ = parts_of(positions)
+    expected = knapsack_reference.count_fitting(cells, budget)
+    n_fitting = int((cells <= budget).sum())
+    for n_rows in (2, 2 + n_fitting):
+        rows = np.full((n_rows, budget + 1), np.nan)
+        divided = np.full(n_rows, -1)
+        counts, n_divided = count_fitting(cells, budget, rows, divided)
+        assert counts.tolist() == expected
         assert n_divided == 0
+        assert not divided[: 1 + n_fitting].any()
+    for r, last in enumerate(np.flatnonzero(cells <= budget) + 1):
+        assert rows[r + 1].tolist() == knapsack_reference.count_fitting(cells[:last], budget)
 
 
 @given(POSITIONS, BUDGETS, st.integers(0, 2**32 - 1))
 def test_draws_follow_the_counts_of_fitting_sets(positions, budget, seed):
     cells, start = parts_of(positions)
-    cheapest = np.cumsum(np.sort(cells[cells <= budget]))
-    n_most = int(np.searchsorted(cheapest, budget, side="right"))
-    random = np.random.default_rng(seed).random((20, 1 + n_most))
-    expected = knapsack_reference.draw_fitting(cells, start, budget, random)
-    found = draws_of(Knapsack(start, cells, budget), 20, seed)
-    assert found.tolist() == expected.tolist()
+    random = np.random.default_rng(seed).random((20, len(cells) + 1))
+    rows, divided = np.empty((2 + len(cells), budget + 1)), np.empty(2 + len(cells), dtype=np.int64)
+    count_fitting(cells, budget, rows, divided)
+    flips = np.tile(start, (20, 1))
+    draw_fitting(cells, np.flatnonzero(cells <= budget), rows, divided, random, flips)
+    assert flips.tolist() == knapsack_reference.draw_fitting(cells, start, budget, random).tolist()
 
 
 @given(
