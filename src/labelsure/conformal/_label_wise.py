@@ -531,7 +531,9 @@ class LabelWiseConformalClassifier(WrappingClassifier):
         data, split_params = self._read_training(X, y, label_names, groups, fit_params, **given)
         smoothed = check_flag(self.smoothed, name="smoothed")
         conditional = check_flag(self.conditional, name="conditional")
-        random, fitted, n = check_random_state(self.random_state), None, len(data.Y)
+        random = check_random_state(self.random_state)
+        fitted = None
+        n = len(data.Y)
         if self.prefit:
             splits = [Split(np.empty(0, dtype=np.int64), np.arange(n))]
             fitted = [self.estimator]

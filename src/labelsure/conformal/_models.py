@@ -289,7 +289,9 @@ def out_of_fold_outputs(estimator: Any, data: TrainingData, *, seed: int) -> Flo
 
 def _inner_splits(data: TrainingData, seed: int) -> list[Split]:
     """Return the folds of a training part that give it out-of-fold outputs."""
-    X, Y, groups = data.X, data.Y, data.groups
+    X = data.X
+    Y = data.Y
+    groups = data.groups
     if groups is None:
         return make_splits(min(INNER_FOLDS, len(Y)), X, Y, seed)
     n_groups = int(groups.max()) + 1

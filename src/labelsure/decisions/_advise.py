@@ -240,7 +240,9 @@ def _ask_labels(
     """Return the answer with at most h wrong labels or, for None, of each label by itself."""
     region = predictions.region(level, per_label=h is None, at_most_wrong=h or 0)
     if h is None:
-        question, option, answered = "each label", "per_label=True", "sure or possible"
+        question = "each label"
+        option = "per_label=True"
+        answered = "sure or possible"
         open_labels = region.outer
     else:
         question, option = "few wrong", f"at_most_wrong={h}"

@@ -234,7 +234,9 @@ class StoredEngine(LabelsetEngine):
         constraints: LabelsetRules | None = None,
     ) -> None:
         self.constraints, self.weighing = constraints, weighing
-        self.at_least, self.above, self.scores = at_least, above, scores
+        self.at_least = at_least
+        self.above = above
+        self.scores = scores
         self.n_objects, self.n_labels = len(at_least), at_least.shape[1].bit_length() - 1
         self.denominators, self.options = weighing.denominators, options or EngineOptions()
         self.allow_empty = allow_empty and (constraints is None or constraints.allows_empty)

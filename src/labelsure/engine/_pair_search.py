@@ -183,7 +183,9 @@ def take_in(
     Requires : as ask_exactly, which has returned ``value``
     Cost : see insert
     """
-    numbers, words, keys = goal.numbers, stack.words, goal.keys
+    numbers = goal.numbers
+    words = stack.words
+    keys = goal.keys
     limit, n_room = stack.state[states.LIMIT], keys.shape[0] - 1
     if value < limit:
         return False

@@ -251,7 +251,9 @@ class FoldRows(CodeRows):
         super().__init__(
             self._weigh, arrays.total_scores, arrays.n_labels, first_code, constraints, entry_bytes
         )
-        self.arrays, self.weighing, self.compiled = arrays, weighing, compiled
+        self.arrays = arrays
+        self.weighing = weighing
+        self.compiled = compiled
 
     def _weigh(self, objects: IntArray) -> Counts:
         at_least = above = self.count(objects, strict=False)
@@ -339,7 +341,9 @@ class ListRows(Rows):
     def __init__(
         self, arrays: FoldArrays, weighing: Weighing, candidates: LabelMatrix, n_bytes: int
     ) -> None:
-        self.arrays, self.weighing, self.candidates = arrays, weighing, candidates
+        self.arrays = arrays
+        self.weighing = weighing
+        self.candidates = candidates
         self.n_labels, self.columns = arrays.n_labels, slice(None)
         numbers = max(len(candidates), 1) * (arrays.n_folds + arrays.n_labels)
         self.n_block = max(1, n_bytes // (8 * numbers))

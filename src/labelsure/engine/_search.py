@@ -101,8 +101,12 @@ class Search:
         constraints: LabelsetRules | None,
         rows: Rows | None,
     ) -> None:
-        self.arrays, self.weighing, self.allow_empty = arrays, weighing, allow_empty
-        self.options, self.constraints, self.rows = options, constraints, rows
+        self.arrays = arrays
+        self.weighing = weighing
+        self.allow_empty = allow_empty
+        self.options = options
+        self.constraints = constraints
+        self.rows = rows
         self.n_labels = q = arrays.n_labels
         numbers = N_COUNTED * (q + 1)
         if arrays.has_pairs:
@@ -127,7 +131,9 @@ class Search:
         The best labelset of all is the best with its labels as they are; each label is changed in a
         search that is forced.
         """
-        block, n, q = self._pose(objects), len(objects), self.n_labels
+        block = self._pose(objects)
+        n = len(objects)
+        q = self.n_labels
         everyone, listed = np.arange(n), self._listed_of_all(objects)
         known = Known.of(listed, block.mode.shape[1])
         budget = self.options.best_budget // (q + 1) + 1
@@ -234,7 +240,9 @@ class Search:
 
     def iterate_members(self, i: int, smallest: int) -> Iterator[Members]:
         """Yield labelsets with a numerator of at least ``smallest``, listed ones first."""
-        listed, objects, options = self.listed_of(i), np.array([i]), self.options
+        listed = self.listed_of(i)
+        objects = np.array([i])
+        options = self.options
         members = listed.numerators >= smallest
         yield listed.labelsets[members], listed.numerators[members]
         block = self._pose(objects)
@@ -322,7 +330,9 @@ class Search:
 
     def _find_best(self, objects: IntArray, n_best: int, *, general: bool = False) -> Found:
         """Return the best labelsets; where a first search is not enough, after a climb."""
-        block, n, options = self._pose(objects), len(objects), self.options
+        block = self._pose(objects)
+        n = len(objects)
+        options = self.options
         found = Found.of(n, n_best, block.mode.shape[1])
         listed = [] if general else self._listed_of_all(objects)
         if len(self._discounted.more) and not general:
@@ -350,7 +360,9 @@ class Search:
                 words, numerators, totals = climb(arrays, self.weighing, i, self.allow_empty)
                 if listed:
                     fresh = ~np.isin(word_keys(words), word_keys(listed[rest[row]].words))
-                    words, numerators, totals = words[fresh], numerators[fresh], totals[fresh]
+                    words = words[fresh]
+                    numerators = numerators[fresh]
+                    totals = totals[fresh]
                 again.offer(row, numerators, totals, words)
             searches = (rest, -1, 0, limits[rest])
             self._search(block, objects, searches, again, most, known=known)

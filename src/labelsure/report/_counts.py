@@ -192,7 +192,9 @@ class Counts:
         are equal, and different ones are different while denominators are below 2^42; only smoothed
         p-values have larger ones, at multiples of 2^-31 drawn at random.
         """
-        predictions, truth, levels = subject.predictions, subject.truth, self.levels
+        predictions = subject.predictions
+        truth = subject.truth
+        levels = self.levels
         p_of_truth = predictions.p_value(truth) if levels.nested and truth is not None else None
         table = None
         if levels.sizes == "table":

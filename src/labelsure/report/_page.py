@@ -210,7 +210,9 @@ def read_asset(name: str) -> str:
 
 def _gather_facts(subject: Subject, counts: Counts, right: BoolArray | None) -> dict[str, Any]:
     """Return what the page shows, for the script as JSON and for the tables alike."""
-    predictions, truth, levels = subject.predictions, subject.truth, counts.levels
+    predictions = subject.predictions
+    truth = subject.truth
+    levels = counts.levels
     guarantee = predictions.guarantee
     figures = ("calibration", "sizes", "histogram", "groups")
     return {
@@ -309,7 +311,9 @@ def _judge_singles(subject: Subject, truth: LabelMatrix) -> dict[str, list[float
 
 def _compare(subject: Subject, truth: LabelMatrix, counts: Counts) -> list[str]:
     """Return the effect of wrapping, if outputs are known, and what a person has to answer."""
-    predictions, outputs, sentences = subject.predictions, subject.alone, list[str]()
+    predictions = subject.predictions
+    outputs = subject.alone
+    sentences = list[str]()
     if outputs is not None and ((outputs > 0) & (outputs < 1)).any():  # and no labels
         briers = [brier_score(truth, p) for p in (predictions.probabilities, outputs)]
         both = (subject.answers, (outputs > 0.5).astype(np.int8))
@@ -339,7 +343,9 @@ def _browser_notes(subject: Subject, n_shown: int) -> str:
 
 def _gather_arrays(subject: Subject, counts: Counts) -> dict[str, np.ndarray[Any, Any]]:
     """Return the arrays that travel to the page, objects last, which compresses best."""
-    shown, best, sizes = counts.shown, counts.best, counts.shown_sizes
+    shown = counts.shown
+    best = counts.best
+    sizes = counts.shown_sizes
     if sizes.dtype == np.int64:  # at each level by how much they grew since the level before
         sizes = _split_bytes(np.diff(sizes, axis=0, prepend=0))
     arrays = {
@@ -394,7 +400,9 @@ def _pack(facts: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> str
 
     The JSON says where each array starts, counted from the first.
     """
-    places, parts, offset = {}, [], 0
+    places = {}
+    parts = []
+    offset = 0
     for name, array in arrays.items():
         data = np.ascontiguousarray(array).tobytes()
         places[name] = {"kind": KINDS[array.dtype.str], "offset": offset, "length": array.size}
