@@ -313,7 +313,7 @@ def _compare(subject: Subject, truth: LabelMatrix, counts: Counts) -> list[str]:
     """Return the effect of wrapping, if outputs are known, and what a person has to answer."""
     predictions = subject.predictions
     outputs = subject.alone
-    sentences = list[str]()
+    sentences: list[str] = []
     if outputs is not None and ((outputs > 0) & (outputs < 1)).any():  # and no labels
         briers = [brier_score(truth, p) for p in (predictions.probabilities, outputs)]
         both = (subject.answers, (outputs > 0.5).astype(np.int8))
