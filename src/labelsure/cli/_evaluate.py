@@ -25,11 +25,35 @@ SINGLE = {
     "hamming": "hamming",
     "f1": "f1",
 }
-REGION_COLUMNS = (
-    "confidence, coverage, 95 % interval, labelsets: mean, median, one, none, undecided"
-)
-SINGLE_COLUMNS = "single answer, exact match, Hamming loss, F1 macro, F1 micro, Brier score"
-LABEL_COLUMNS = "label, rows, predicted, right, F1, sure, wrongly, ruled out, wrongly"
+REGION_COLUMNS = [
+    "confidence",
+    "coverage",
+    "95 % interval",
+    "labelsets: mean",
+    "median",
+    "one",
+    "none",
+    "undecided",
+]
+SINGLE_COLUMNS = [
+    "single answer",
+    "exact match",
+    "Hamming loss",
+    "F1 macro",
+    "F1 micro",
+    "Brier score",
+]
+LABEL_COLUMNS = [
+    "label",
+    "rows",
+    "predicted",
+    "right",
+    "F1",
+    "sure",
+    "wrongly",
+    "ruled out",
+    "wrongly",
+]
 
 
 def add_parser(commands: Any) -> None:
@@ -182,9 +206,7 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
         "",
         "Regions: how often they hold the true labelset, how many labelsets they have, labels left"
         " undecided",
-        *common.aligned(
-            [REGION_COLUMNS.split(", "), *map(_region_cells, figures["levels"].items())]
-        ),
+        *common.aligned([REGION_COLUMNS, *map(_region_cells, figures["levels"].items())]),
         "",
         *_single_lines(figures, labels_are),
         f"Most plausible labelset: mean confidence {figures['confidence']:.3f}, credibility"
@@ -192,7 +214,7 @@ def _lines(data: str, figures: dict[str, Any], labels_are: str) -> list[str]:
         *([] if person is None else [str(AnswersOfPerson(**person))]),
         "",
         f"Labels as predicted, and sure and ruled out at {level} %",
-        *common.aligned([LABEL_COLUMNS.split(", "), *map(_label_cells, figures["labels"])]),
+        *common.aligned([LABEL_COLUMNS, *map(_label_cells, figures["labels"])]),
         *([hint] if undecided > MOSTLY else []),
     ]
 
@@ -223,7 +245,7 @@ def _single_lines(figures: dict[str, Any], labels_are: str) -> list[str]:
         shown[answered] += " *"
     else:  # some of these answers were no candidates
         shown["predict"] = "labels *"
-    rows: list[Sequence[str]] = [SINGLE_COLUMNS.split(", ")]
+    rows: list[Sequence[str]] = [SINGLE_COLUMNS]
     for key, name in shown.items():
         exact, *others = single[key].values()
         rows.append((name, _percent(exact), *(f"{value:.4f}" for value in others)))
